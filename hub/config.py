@@ -18,6 +18,7 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from hub.core.client_address import Networks
 from hub.core.encryption.key_text import parse_keys
+from hub.core.identity_providers import IdentityProvider, check_providers, read_providers
 
 LEAST_TOKEN_CHARS = 32
 
@@ -97,6 +98,9 @@ AlertUrls = Annotated[CommaList, AfterValidator(_check_alert_urls)]
 McpTransports = Annotated[CommaList, AfterValidator(_check_transports)]
 TrustedProxies = Annotated[InstanceOf[Networks], NoDecode, BeforeValidator(_read_networks)]
 MetricsToken = Annotated[str, AfterValidator(_check_metrics_token)]
+IdentityProviders = Annotated[
+    tuple[IdentityProvider, ...], NoDecode, BeforeValidator(read_providers), AfterValidator(check_providers)
+]
 Folder = Annotated[Path, AfterValidator(_make_absolute)]
 TimeZone = Annotated[str, AfterValidator(_check_time_zone)]
 EncryptionKey = Annotated[str, AfterValidator(_check_encryption_key)]
@@ -370,6 +374,16 @@ class Configuration(BaseSettings):
     hub_sign_in_wait_minutes: int = Field(
         15, ge=1, le=1440, description="minutes that it takes after too many wrong passwords to be let in again"
     )
+    hub_oidc_providers: IdentityProviders = Field(
+        (), description="identity providers that people sign in with: a JSON list, see sign-in.md; empty = none"
+    )
+    hub_oidc_check_s: int = Field(
+        30, ge=5, le=50, description="seconds after which a provider is asked again whether a person may still come in"
+    )
+    hub_oidc_away_minutes: int = Field(
+        60, ge=1, le=1440, description="minutes that a provider's last word counts while it does not answer"
+    )
+    hub_oidc_timeout_s: float = Field(5, ge=0.5, le=30, description="seconds that a provider may take to answer")
     hub_request_threads: int = Field(
         16, ge=1, le=64, description="requests that a web process works on at one time; others wait in line"
     )
@@ -478,5 +492,8 @@ def _problems(error: ValidationError) -> list[str]:
         name = str(item["loc"][0]).upper()
         secret = any(word in name for word in ("KEY", "PASSWORD", "TOKEN", "URL"))
         given = "" if secret else f" (given: {item['input']!r})"
+        if name == "HUB_OIDC_PROVIDERS":  # its values may be secrets; where the problem is, is none
+            place = ".".join(str(part) for part in item["loc"][1:])
+            message, given = f"{place}: {message}" if place else message, ""
         lines.append(f"{name}: {message}{given}")
     return lines

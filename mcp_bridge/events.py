@@ -27,7 +27,7 @@ from mcp.server.subscriptions import (
 from hub.access.principals import Principal
 from hub.core import bus
 from hub.core.embedded import EmbeddedServerError
-from hub.core.errors import Unauthenticated
+from hub.core.errors import Unauthenticated, Unavailable
 from hub.core.valkey import ensure_queue
 from mcp_bridge import uris
 from mcp_bridge.caller import Caller, caller_context
@@ -37,7 +37,7 @@ from mcp_bridge.threads import in_thread
 logger = logging.getLogger(__name__)
 
 SETTLE_S = 0.3  # a change of rights is several rows, an upload several events
-RECHECK_S = 60.0  # tokens expire without an event, and events may be lost
+RECHECK_S = 15.0  # tokens expire and providers take back their word without an event, and events may be lost
 
 
 class Kind(StrEnum):
@@ -73,7 +73,7 @@ class Follower:
         self.uris: set[str] = set()
         self.notify: Callable[[ServerEvent], None] | None = None
         self.end: Callable[[], None] = _nothing
-        self._source = source
+        self._source = _ended_with_provider(source)
         self._offer = offer
         self._gate = gate
         self._known: dict[Kind, object] = {}
@@ -137,6 +137,18 @@ class Follower:
     def _notify(self, kind: Kind) -> None:
         if self.notify is not None:
             self.notify(CHANGED[kind])
+
+
+def _ended_with_provider(source: PrincipalSource) -> PrincipalSource:
+    """A source for open streams: one whose identity provider has not answered for too long has ended."""
+
+    async def again() -> Principal:
+        try:
+            return await source()
+        except Unavailable as error:
+            raise Unauthenticated(str(error)) from error
+
+    return again
 
 
 class Followers:

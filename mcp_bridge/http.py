@@ -23,8 +23,9 @@ from hub.core.measures import OPEN_MCP, count_request
 from hub.rest.errors import BadRequest
 from hub.rest.heads import check_headers, is_allowed_host, is_allowed_origin
 from hub.rest.problems import DEFAULT_RETRY_AFTER_S
+from hub.rest.protected_resource import KEPT_S, WELL_KNOWN, describe_resource
 from hub.rest.rate_limits import client_for_loop, rate_limiter, subject_of
-from mcp_bridge.admission import admit
+from mcp_bridge.admission import admit, while_admitted
 from mcp_bridge.body_entries import MOST_ENTRIES, TooManyEntries, with_few_entries
 from mcp_bridge.caller import accepted_language
 from mcp_bridge.calls import Door
@@ -43,7 +44,7 @@ from mcp_bridge.tokens import TokenLookup
 CALLS_OF_A_REFUSED_BODY = 50
 REFUSED = frozenset({401, 403, 413, 429})
 FIXTURE = "conformance"
-PREFIXES = ("/mcp/", "/.well-known/oauth-protected-resource/mcp/")
+PREFIXES = ("/mcp/", f"{WELL_KNOWN}/mcp/")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,6 +132,9 @@ class McpApps:
         with OPEN_MCP.labels(name).track_inprogress():
             answer = _counting(self._noting(send, scope, name), scope["method"], name)
             explained = _explaining(answer)
+            if path.startswith(PREFIXES[1]) and name != FIXTURE:
+                await _describe(name, scope["method"], answer)
+                return
             if name == FIXTURE:  # the fixture knows no tokens
                 await self._apps[name](scope, receive, explained)
                 return
@@ -152,7 +156,7 @@ class McpApps:
 
     async def _serve(self, name: str, scope: Scope, receive: Receive, send: Send, session: Session | None) -> None:
         if session is None:
-            await self._apps[name](scope, receive, send)
+            await while_admitted(self._apps[name], scope, receive, send, tokens=self._tokens)
             return
 
         async def note(message: Message) -> None:
@@ -177,6 +181,16 @@ class McpApps:
             await send(message)
 
         return note
+
+
+async def _describe(name: str, method: str, send: Send) -> None:
+    """Answer with the protected-resource metadata (RFC 9728) of a server; anybody may have it."""
+    is_read = method in {"GET", "HEAD"}
+    body = json.dumps(describe_resource(f"{PREFIXES[0]}{name}/")).encode() if is_read else b""
+    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    headers.append((b"cache-control", f"public, max-age={KEPT_S}".encode()) if is_read else (b"allow", b"GET, HEAD"))
+    await send({"type": "http.response.start", "status": 200 if is_read else 405, "headers": headers})
+    await send({"type": "http.response.body", "body": b"" if method == "HEAD" else body})
 
 
 def _stranger(scope: Scope, name: str) -> Connection:

@@ -28,7 +28,7 @@ class HubAccessToken(AccessToken):
 
 
 class HubTokenVerifier(TokenVerifier):
-    """Checks bearer tokens against the hub's access tokens, once per HTTP request."""
+    """Checks bearer tokens as REST does (the hub's own, and those of identity providers), once per HTTP request."""
 
     def __init__(self, lookup: TokenLookup) -> None:
         self._lookup = lookup
@@ -42,7 +42,7 @@ class HubTokenVerifier(TokenVerifier):
         # Sessions and sealed request state are bound to (client_id, iss, subject): all three are always set.
         return HubAccessToken(
             token=token,
-            client_id=f"token-{principal.token_id}",
+            client_id=f"token-{principal.token_id}" if principal.token_id else f"client-{principal.client}",
             subject=f"user-{principal.user_id}",
             claims={"iss": settings.CONFIG.public_url},
             scopes=sorted(scope.value for scope in principal.scopes),
@@ -94,7 +94,7 @@ def counted(source: PrincipalSource) -> PrincipalSource:
 
     async def owner() -> Principal:
         principal = await source()
-        if principal.token_id is not None:
+        if principal.user_id is not None:
             refuse_beyond(await in_thread(rate_limiter.hit, subject_of(principal)))
         return principal
 

@@ -17,13 +17,15 @@ from django.utils import timezone
 from hub.access.principals import Principal
 from hub.access.services import (
     TokenRow,
+    authenticate,
     bearer_of,
     digest_of,
     find_token,
-    note_use,
+    is_from_provider,
+    needs_more,
+    note_accepted,
     statement,
     token_row,
-    was_long_unused,
 )
 from mcp_bridge.threads import in_thread
 
@@ -45,16 +47,18 @@ class TokenLookup:
     async def authenticate(self, token: str) -> Principal:
         """Find the caller behind a bearer token, as :func:`hub.access.services.authenticate` does.
 
-        A cancelled caller goes on at once. Raises Unauthenticated, and what a blocking lookup raises where the
-        database does not answer.
+        A cancelled caller goes on at once. What may have to ask an identity provider is done in a thread. Raises
+        Unauthenticated, and what a blocking lookup raises where the database does not answer.
         """
+        if is_from_provider(token):
+            return await in_thread(authenticate, token)
         asked = asyncio.create_task(self._find(digest_of(token)))
         asked.add_done_callback(_look_at)
         row = await asyncio.shield(asked)
         now = timezone.now()
         principal = bearer_of(row, now=now)
-        if row is not None and was_long_unused(row, now=now):
-            await in_thread(note_use, row.token_id, now=now)
+        if row is not None and needs_more(row, now=now):
+            await in_thread(note_accepted, row, now=now)
         return principal
 
     async def aclose(self) -> None:

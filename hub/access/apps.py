@@ -15,10 +15,11 @@ class AccessConfig(AppConfig):
         from hub.access.audit_trail import guard_audit_trail
         from hub.access.changes import watch, watch_groups
         from hub.access.models import AccessToken, Clearance, HubRoleGrant
+        from hub.access.provider_models import ProviderAccount
         from hub.access.services import keep_tokens_when_a_hash_is_renewed
 
         keep_tokens_when_a_hash_is_renewed()
-        watch(User, AccessToken, Clearance, HubRoleGrant)
+        watch(User, AccessToken, Clearance, HubRoleGrant, ProviderAccount)
         watch_groups()
         if settings.EMBEDDED_DATABASE:
             guard_audit_trail()

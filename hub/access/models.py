@@ -12,6 +12,12 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Classification, HubRole, Scope
+from hub.access.provider_models import (  # noqa: F401 (Django looks for models here)
+    ProviderAccount,
+    ProviderCredential,
+    ProviderGroup,
+    ProviderState,
+)
 
 
 class Clearance(models.Model):

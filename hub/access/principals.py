@@ -86,7 +86,7 @@ class Principal:
     """A caller. ``scopes`` limit what this call may do on top of what the person's roles allow.
 
     ``is_superuser`` sees every collection up to ``ceiling``, and has every role of the hub. ``user_id`` is None for the
-    local operator and for the hub's own tasks.
+    local operator and for the hub's own tasks. ``client`` is the program that an identity provider issued its token to.
     """
 
     name: str
@@ -97,6 +97,7 @@ class Principal:
     group_ids: frozenset[int] = field(default_factory=frozenset)
     hub_roles: frozenset[HubRole] = field(default_factory=frozenset)
     token_id: int | None = None
+    client: str = ""
 
     @property
     def sees_everything(self) -> bool:

@@ -153,14 +153,47 @@ def revoke_token(*, principal: Principal, token_id: int) -> AccessToken:
 def authenticate(token: str, *, now: datetime | None = None) -> Principal:
     """Find the caller behind a bearer token. Raises Unauthenticated, the same for every reason.
 
-    One query, since it is before every call; ``last_used_at`` is written at most once a minute.
+    One query, since it is before every call; ``last_used_at`` is written at most once a minute. A token of an identity
+    provider takes three, and so does that provider's word for its owner, which is asked for now and then: not in a
+    transaction, nor on an event loop.
     """
+    if is_from_provider(token):
+        return _authenticate_by_provider(token)
     now = now or timezone.now()
     row = find_token(digest_of(token))
     principal = bearer_of(row, now=now)
-    if row is not None and was_long_unused(row, now=now):
-        note_use(row.token_id, now=now)
+    if row is not None:
+        note_accepted(row, now=now)
     return principal
+
+
+def is_from_provider(token: str) -> bool:
+    """Whether a bearer token is a JWT that an identity provider may have issued: asked about where that can wait."""
+    return bool(settings.CONFIG.hub_oidc_providers) and token.count(".") == 2 and not token.startswith(TOKEN_PREFIX)
+
+
+def _authenticate_by_provider(token: str) -> Principal:
+    from hub.access.providers.bearer import authenticate_token  # nobody else needs what it loads
+
+    return authenticate_token(token)
+
+
+def needs_more(row: TokenRow, *, now: datetime) -> bool:
+    """Whether :func:`note_accepted` has anything to do for a token that was accepted; it blocks."""
+    return row.account_id is not None or was_long_unused(row, now=now)
+
+
+def note_accepted(row: TokenRow, *, now: datetime) -> None:
+    """Ask the identity provider of the token's owner whether it still vouches for them, and write that it was used.
+
+    Raises Unauthenticated when it does not.
+    """
+    if row.account_id is not None:
+        from hub.access.providers.checks import ensure_account_vouched  # nobody else needs what it loads
+
+        ensure_account_vouched(row.account_id)
+    if was_long_unused(row, now=now):
+        note_use(row.token_id, now=now)
 
 
 def bearer_of(row: TokenRow | None, *, now: datetime) -> Principal:
@@ -254,7 +287,8 @@ ANY_DIGEST = "0" * 64
 class TokenRow(NamedTuple):
     """A token and what is to be known of its owner; ``ceiling`` is None for those without a clearance.
 
-    ``hub_roles`` are those of the owner and of their groups; one may come twice.
+    ``hub_roles`` are those of the owner and of their groups; one may come twice. ``account_id`` is None for those who
+    sign in here and not at an identity provider.
     """
 
     token_id: int
@@ -270,6 +304,7 @@ class TokenRow(NamedTuple):
     group_ids: list[int]
     hub_roles: list[str]
     has_password_of_its_day: bool
+    account_id: int | None
 
     def is_usable(self, now: datetime) -> bool:
         """Whether it opens the door: not revoked, not expired, its owner may sign in and has the same password."""
@@ -317,6 +352,7 @@ def statement() -> str:
             ArraySubquery(groups_of(OuterRef("user_id"))),
             ArraySubquery(hub_roles_of(OuterRef("user_id"))),
             HAS_PASSWORD_OF_ITS_DAY,
+            "user__provider_account",
         )
     )
     sql, params = rows.query.sql_with_params()

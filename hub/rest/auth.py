@@ -10,7 +10,7 @@ from hub.access.principals import Principal
 from hub.access.rights import sees_all_named
 from hub.access.services import authenticate
 from hub.core.context import current_call
-from hub.core.errors import Unauthenticated
+from hub.core.errors import Unauthenticated, Unavailable
 from hub.rest.errors import missing_token
 from hub.rest.rate_limits import check_rate, stranger_subject, subject_of
 
@@ -53,6 +53,8 @@ def may_still_have(request: HttpRequest, content: bytes) -> bool:
     try:
         principal = authenticate(_bearer_token(request))
     except Unauthenticated:
+        return False
+    except Unavailable:  # an identity provider has not answered for too long
         return False
     return sees_all_named(principal, content)
 

@@ -13,6 +13,7 @@ from hub.core.context import request_id
 from hub.core.errors import HubError
 from hub.core.measures import ERRORS
 from hub.rest.errors import InvalidFields, internal_error, to_hub_error
+from hub.rest.protected_resource import REST_PATH, metadata_url
 
 API_PREFIX = "/api/"
 PROBLEM_MEDIA_TYPE = "application/problem+json"
@@ -61,7 +62,8 @@ def _field_errors(error: HubError) -> list[dict[str, str]]:
 
 def _challenge(request: HttpRequest) -> str:
     # RFC 6750 section 3: no error code when the request had no credentials at all
-    return 'Bearer realm="hub"' + (', error="invalid_token"' if "Authorization" in request.headers else "")
+    error = ', error="invalid_token"' if "Authorization" in request.headers else ""
+    return f'Bearer realm="hub"{error}, resource_metadata="{metadata_url(REST_PATH)}"'
 
 
 def respond_to_exception(request: HttpRequest, error: Exception) -> HttpResponse:

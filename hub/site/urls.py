@@ -6,6 +6,7 @@ from django.contrib import admin
 from django.urls import include, path
 from django.views.generic import RedirectView
 
+from hub.rest.protected_resource import REST_PATH, WELL_KNOWN, describe_rest
 from hub.site.api import api
 from hub.site.health import healthz, metrics, readyz
 
@@ -13,6 +14,7 @@ urlpatterns = [
     path("", RedirectView.as_view(pattern_name="admin:index")),
     path("admin/", admin.site.urls),
     path("api/v1/", api.urls),
+    path((WELL_KNOWN + REST_PATH).lstrip("/"), describe_rest),
     path("healthz", healthz),
     path("readyz", readyz),
     path("metrics", metrics),

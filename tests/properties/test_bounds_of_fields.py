@@ -91,6 +91,10 @@ def test_a_field_without_its_bound_is_found(keyword):
 WRITTEN_BY_THE_HUB = {
     "access.AccessToken.scopes": "a set of known scopes",
     "access.AuditEvent.details": "the hub's own line",
+    "access.ProviderAccount.groups": "what an identity provider says, cut to a thousand",
+    "access.ProviderCredential.tokens": "of an identity provider, read up to a size",
+    "access.ProviderState.described": "an identity provider's own description, read up to a size",
+    "access.ProviderState.keys": "an identity provider's own keys, read up to a size",
     "access.IdempotencyRecord.headers": "the hub's own answer",
     "access.IdempotencyRecord.rights": "read from roles",
     "evaluation.EvaluationRun.parameters": "what was measured",

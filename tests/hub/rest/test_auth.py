@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+from django.conf import settings
 from django.test import Client
 from django.utils import timezone
 
@@ -22,7 +23,8 @@ def test_no_token_is_refused_with_a_bare_challenge(db):
     response = Client().get("/api/v1/whoami")
 
     assert_problem(response, 401, "unauthenticated")
-    assert response["WWW-Authenticate"] == 'Bearer realm="hub"'
+    metadata = f"{settings.CONFIG.public_url}/.well-known/oauth-protected-resource/api/v1"
+    assert response["WWW-Authenticate"] == f'Bearer realm="hub", resource_metadata="{metadata}"'
 
 
 @pytest.mark.parametrize("header", ["Bearer", "Bearer ", "Bearer hub_wrong", "Basic YTpi", "hub_token", "Bearer あ"])
