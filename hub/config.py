@@ -221,6 +221,11 @@ class Configuration(BaseSettings):
     )
     time_zone: TimeZone = Field("Asia/Tokyo", description="the time zone of pages and schedules")
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field("INFO", description="how much is logged")
+    hub_masked_fields: CommaList = Field(
+        (),
+        description="names of fields whose values are masked in logs and before calls of a model outside: what stands "
+        "after the name and a colon, or in the next cell; collections add those that they anonymise",
+    )
     log_format: Literal["text", "json"] = Field("text", description="json: one object per line")
     embedding_backend: Literal["bundled", "bundled-fp32", "sentence-transformers", "openai", "bedrock"] = Field(
         "bundled", description="what turns text into vectors; bundled works offline"

@@ -11,18 +11,21 @@ import django_stubs_ext
 from csp.constants import NONE, SELF, UNSAFE_EVAL, UNSAFE_INLINE
 from django.utils.translation import gettext_lazy as _
 
+import hub.core.log_masking
 import hub.core.private_files  # noqa: F401 (from here on files are their owner's only)
 from hub.config import BASE_DIR, load_configuration
 from hub.core import temporary
 from hub.core.context import in_one_line
 from hub.core.embedded.postgres import postgres_settings
 from hub.core.embedded.valkey import EmbeddedValkey
+from hub.core.masking import set_masked_fields
 from hub.data_dir import compiled_catalogue, make_data_dir, secret_key
 from hub.site.unfold import UNFOLD  # noqa: F401 (read by the admin)
 
 django_stubs_ext.monkeypatch()
 
 CONFIG = load_configuration()
+set_masked_fields(CONFIG.hub_masked_fields)
 HUB_DATA_DIR: Path = make_data_dir(CONFIG.hub_data_dir)
 
 SECRET_KEY = secret_key(CONFIG)

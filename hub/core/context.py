@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from hub.core.ids import new_id
+from hub.core.masking import mask
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +50,7 @@ def call_context(context: CallContext) -> Iterator[CallContext]:
 
 def in_one_line(record: logging.LogRecord) -> bool:
     """A filter for what is sent to the hub by mistake or malice: no traceback. Keeps every record."""
-    record.exc_info = None
+    record.exc_info = record.exc_text = None
     return True
 
 
@@ -74,5 +75,5 @@ class JsonFormatter(logging.Formatter):
             "request_id": call.request_id if call else None,
         }
         if record.exc_info:
-            line["exception"] = self.formatException(record.exc_info)
+            line["exception"] = record.exc_text or mask(self.formatException(record.exc_info))
         return json.dumps(line, ensure_ascii=False)

@@ -1,14 +1,21 @@
-"""Take personal data out of a text before it leaves the hub, and put it back into what comes from outside."""
+"""Take personal data out of a text that leaves the hub (and put it back into what comes), is logged, or is stored.
+
+One list of kinds for all three. Logs have one kind more: what stands after ``password=`` and its like, which is what
+requirements are about in a document.
+"""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
 _WIDE = str.maketrans("０１２３４５６７８９－＠．", "0123456789-@.")
+_L = "A-Za-zＡ-Ｚａ-ｚ"
+_LD = f"{_L}0-9０-９"
+_SEPARATOR = "[:：=＝]"
 _D = "[0-9０-９]"
 _DASH = r"[-－‐–ー−]"
 _NOT_INSIDE = rf"(?<![0-9０-９A-Za-z])(?<!{_D}[.．])(?<!{_D}{_DASH})"
@@ -31,6 +38,9 @@ def is_card_number(text: str) -> bool:
     """
     digits = _digits(text)
     doubled = [sum(divmod(digit * 2, 10)) for digit in digits[-2::-2]]
+    # Of networks that issue cards to people; moments in milliseconds begin with 1.
+    if not (digits[:1] and (3 <= digits[0] <= 6 or 2221 <= int("".join(map(str, digits[:4]))) <= 2720)):
+        return False
     return 13 <= len(digits) <= 19 and len(set(digits)) > 1 and (sum(digits[-1::-2]) + sum(doubled)) % 10 == 0
 
 
@@ -67,7 +77,8 @@ _KINDS = (
         name="EMAIL",
         # lengths as in RFC 5321 section 4.5.3.1; possessive, so that a long run of letters takes linear time
         pattern=re.compile(
-            r"(?<![A-Za-z0-9._%+-])[A-Za-z0-9._%+-]{1,64}+[@＠](?:[A-Za-z0-9-]{1,63}[.．]){1,8}[A-Za-z]{2,24}(?![A-Za-z])"
+            rf"(?<![{_LD}._%+．＿％＋－-])[{_LD}._%+．＿％＋－-]{{1,64}}+[@＠]"
+            rf"(?:[{_LD}－-]{{1,63}}[.．]){{1,8}}[{_L}]{{2,24}}(?![{_L}])"
         ),
     ),
     _Kind(
@@ -85,7 +96,7 @@ _KINDS = (
     _Kind(
         name="BANK_ACCOUNT",
         pattern=re.compile(
-            rf"(?:口座番号|普通(?:預金)?|当座(?:預金)?|貯蓄預金|account\s*(?:no\.?|number))[^0-9０-９\n]{{0,10}}"
+            rf"(?:口座番号|普通(?:預金)?|当座(?:預金)?|貯蓄預金|account\s{{0,3}}(?:no\.?|number))[^0-9０-９\n]{{0,10}}"
             rf"(?P<value>{_D}{{6,8}}){_NOT_GOING_ON}",
             re.IGNORECASE,
         ),
@@ -94,9 +105,12 @@ _KINDS = (
         name="PHONE",
         # Source: 総務省 電気通信番号計画: 0 and nine digits, ten for 050, 060, 070, 080, 090; written in three groups.
         pattern=re.compile(
-            rf"{_NOT_INSIDE}(?:\+81[- ]?|[0０])(?:[1-9１-９]{_D}{{0,3}})(?:{_DASH}|[(（ ])"
-            rf"{_D}{{1,4}}(?:{_DASH}|[)） ]){_D}{{3,4}}{_NOT_GOING_ON}"
+            rf"{_NOT_INSIDE}(?:[+＋](?:81|８１)(?:[ 　]|{_DASH})?|[(（]?[0０])[1-9１-９]{_D}{{0,3}}"
+            rf"(?:{_DASH}|[(（)） 　])"
+            rf"{_D}{{1,4}}(?:{_DASH}|[)） 　]){_D}{{3,4}}{_NOT_GOING_ON}"
             rf"|{_NOT_INSIDE}[0０][5-9５-９][0０]{_D}{{8}}{_NOT_GOING_ON}"
+            rf"|(?:(?<=電話[：: 　])|(?<=番号[：: 　])|(?<=TEL[：: 　])|(?<=ＴＥＬ[：: 　])|(?<=FAX[：: 　]))"
+            rf"[0０]{_D}{{9}}{_NOT_GOING_ON}"
         ),
         check=lambda text: 10 <= len(_digits(text)) <= 13,
     ),
@@ -111,12 +125,99 @@ _KINDS = (
 )
 
 
+# What opens a door, by its own form: nothing in a document looks like it by chance.
+_SECRETS = (
+    _Kind(
+        name="SECRET",
+        pattern=re.compile(
+            r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----[A-Za-z0-9+/=\s]{1,8000}+"
+            r"(?:-----END [A-Z ]{0,30}PRIVATE KEY-----)?"
+        ),
+    ),
+    _Kind(name="SECRET", pattern=re.compile(r"(?<=://)[^\s/:@]{0,64}+:(?P<value>[^\s/@]{1,200}+)(?=@)")),
+    _Kind(
+        name="SECRET",
+        pattern=re.compile(r"\b(?:Bearer|Basic|Token)\s{1,3}(?P<value>[A-Za-z0-9._~+/=-]{12,4096}+)", re.IGNORECASE),
+        check=lambda text: any(char.isdigit() for char in text),
+    ),
+    _Kind(name="SECRET", pattern=re.compile(r"(?<![\w-])eyJ[\w-]{8,4096}+\.[\w-]{8,4096}+(?:\.[\w-]{0,4096}+)?")),
+    _Kind(
+        name="SECRET",
+        pattern=re.compile(
+            r"(?<![\w-])(?:(?:AKIA|ASIA)[0-9A-Z]{16}(?![0-9A-Z])|(?:hub_|sk-|ghp_|xox[bp]-)[\w-]{20,512}+)"
+        ),
+    ),
+)
+_NAMED_SECRETS = (
+    _Kind(
+        name="SECRET",
+        pattern=re.compile(
+            r"(?:pass(?:word|wd|phrase)|pwd|secret|token|(?:api|access|private)[_-]?key|credential|sessionid|"
+            r"パスワード|暗証番号)s?[\"']?[ 　]{0,3}[:：=＝][ 　]{0,3}[\"'「]?"
+            r"(?P<value>[^\s\"',;&、。「」)）}\]]{1,200})",
+            re.IGNORECASE,
+        ),
+        check=lambda text: text not in {"None", "null", "True", "False", "true", "false", "***"} and text[:1] != "[",
+    ),
+)
+PERSONAL_KINDS = tuple(dict.fromkeys(kind.name for kind in _KINDS))
+"""The kinds by name: EMAIL, CARD, MY_NUMBER, BANK_ACCOUNT, PHONE, ADDRESS."""
+MOST_FIELDS = 200
+LONGEST_FIELD = 40
+
+
+_IN_FIELD = r"[^\s、。,;；|｜「」()（）<>\[\]\"']"
+
+
+def _field_kind(names: Collection[str]) -> _Kind:
+    """Make the kind of what stands after one of these names and a colon, or in the next cell of a table's row."""
+    words = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
+    return _Kind(
+        name="FIELD",
+        pattern=re.compile(
+            rf"(?<!\w)(?:{words})[ 　]{{0,3}}(?:\*\*)?(?:{_SEPARATOR}|[ 　]{{0,20}}[|｜\t])(?:\*\*)?[ 　]{{0,20}}"
+            rf"(?P<value>{_IN_FIELD}(?:[ 　]?{_IN_FIELD}){{0,59}})"
+        ),
+    )
+
+
+_LOG_FIELDS = _field_kind(("氏名", "フリガナ", "生年月日", "住所"))
+
+
+class _Fields:
+    """The names of fields whose values are masked, of this process: the settings', and those that curators chose."""
+
+    def __init__(self) -> None:
+        self.names: frozenset[str] = frozenset()
+        self.kinds: tuple[_Kind, ...] = ()
+
+    def set(self, names: Collection[str]) -> None:
+        wanted = frozenset(name.strip() for name in names if name.strip())
+        if wanted != self.names:
+            self.kinds = (_field_kind(wanted),) if wanted else ()
+            self.names = wanted
+
+
+_fields = _Fields()
+
+
+def set_masked_fields(names: Collection[str]) -> None:
+    """Have the values of fields of these names masked in this process from now on, in logs and before model calls."""
+    _fields.set(names)
+
+
+def masked_fields() -> frozenset[str]:
+    """Give the names that were set last."""
+    return _fields.names
+
+
 @dataclass(slots=True)
 class Masking:
     """Masks texts that belong together: the same value gets the same name in all of them."""
 
     _names: dict[str, str] = field(default_factory=dict)
     _counts: Counter[str] = field(default_factory=Counter)
+    _kinds: tuple[_Kind, ...] = field(default_factory=lambda: (*_SECRETS, *_KINDS, *_fields.kinds))
 
     @property
     def counts(self) -> dict[str, int]:
@@ -125,12 +226,12 @@ class Masking:
 
     def mask(self, text: str) -> str:
         """Put names such as ``[EMAIL-1]`` in place of e-mail addresses, telephone, card, account and individual
-        numbers (マイナンバー) and postal addresses.
+        numbers (マイナンバー), postal addresses, keys and passwords in URLs, and values of fields that were chosen.
 
         >>> Masking().mask("担当 yamada@example.jp、03-1234-5678 まで")
         '担当 [EMAIL-1]、[PHONE-1] まで'
         """
-        for kind in _KINDS:
+        for kind in self._kinds:
             text = kind.pattern.sub(lambda match, kind=kind: self._replace(match, kind), text)  # type: ignore[misc]
         return text
 
@@ -165,5 +266,11 @@ def split_before_name(text: str) -> tuple[str, str]:
 
 
 def mask(text: str) -> str:
-    """Mask one text for good, for instance a line of a log."""
-    return Masking().mask(text)
+    """Mask one text for good, for instance a line of a log: passwords and personal fields by their names, too."""
+    return Masking(_kinds=(*_SECRETS, *_NAMED_SECRETS, *_KINDS, _LOG_FIELDS, *_fields.kinds)).mask(text)
+
+
+def chosen_masking(kinds: Collection[str], fields: Collection[str]) -> Masking:
+    """Make a masking of these kinds (of PERSONAL_KINDS) and of the values of fields of these names, and no others."""
+    chosen = tuple(kind for kind in _KINDS if kind.name in kinds)
+    return Masking(_kinds=(*chosen, _field_kind(fields)) if fields else chosen)

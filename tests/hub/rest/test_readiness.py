@@ -61,7 +61,7 @@ def test_a_broken_check_tells_the_log_and_not_the_caller(caplog):
 
     assert not is_ready
     assert "himitsu" not in report["model"]["detail"]
-    assert "himitsu" in caplog.text
+    assert "postgresql://user:[SECRET-1]@host" in caplog.text  # and the log has it without the password
 
 
 def test_details_come_in_the_callers_language():
