@@ -13,6 +13,7 @@ from django.db.migrations.executor import MigrationExecutor
 from hub.access.audit_trail import rights_to_change_events
 from hub.core.commands import HubCommand, cli_call
 from hub.core.errors import HubError
+from hub.core.no_network import can_refuse_network
 from hub.core.temporary import is_in_memory, temp_root
 from hub.core.valkey import ensure_queue
 from hub.llm.confirmations import find_confirmation
@@ -87,6 +88,7 @@ def _diagnose(*, repair: bool, remove_many: bool, claim: bool) -> Iterator[dict[
         claim_store()
     yield _store_owner()
     yield from _encryption()
+    yield _parser_children()
     yield from _index(repair=repair, remove_many=remove_many)
 
 
@@ -119,6 +121,15 @@ def _encryption() -> Iterator[dict[str, object]]:
         yield _line(
             "temporary files", "note", f"they are plain for as long as they are read, in {temp_root()}; {advice}"
         )
+
+
+def _parser_children() -> dict[str, object]:
+    if can_refuse_network():
+        return _line("parser children", "ok", "they have no network")
+    advice = (
+        "give the container a seccomp profile that allows seccomp filters, or close its network but for the servers"
+    )
+    return _line("parser children", "note", f"the kernel lets them not give up the network; {advice}")
 
 
 def _hub_curators() -> Iterator[dict[str, object]]:

@@ -6,10 +6,10 @@ that once, opens no document itself, and forks a child for each: as fresh as a p
 A line on stdin names a child's request; its exit code (negative for a signal) is answered as a line on stdout. One
 request at a time. The host ends when its worker is gone, or after a minute without a request.
 
-The child binds itself to its limits before it touches the file, and writes what it read, or a reason, to RESULT. Any
-other failure ends it with a traceback on stderr and no result, which the parent reports. What it does with the file is
-the request's ``task``: a function named ``module:function`` by our own code, called with the path, the limits, the
-private folder and the request's arguments. It returns JSON text.
+The child gives up the network and binds itself to its limits before it touches the file, and writes what it read, or a
+reason, to RESULT. Any other failure ends it with a traceback on stderr and no result, which the parent reports. What it
+does with the file is the request's ``task``: a function named ``module:function`` by our own code, called with the
+path, the limits, the private folder and the request's arguments. It returns JSON text.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from hub.core.no_network import refuse_network
 from hub.core.processes import collect_seldom
 from knowledge.parsers.errors import ParseError, parse_error, readable_size
 from knowledge.parsers.limits import ParseLimits, bind_process
@@ -46,6 +47,7 @@ def main(request_path: Path, result_path: Path, *, inherited_bytes: int = 0) -> 
     """
     request = json.loads(request_path.read_text(encoding="utf-8"))
     limits = ParseLimits(**request["limits"])
+    refuse_network()  # where the machine lets it; `doctor` says where not
     bind_process(limits, inherited_bytes=inherited_bytes)
     sys.setrecursionlimit(_MAX_NESTING)
     outcome = _outcome(request, limits, folder=result_path.parent)
