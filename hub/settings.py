@@ -69,6 +69,7 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
+    "hub.access.provider_sessions.ProviderSessionMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "axes.middleware.AxesMiddleware",
 ]
@@ -154,6 +155,8 @@ WHITENOISE_USE_FINDERS = True
 
 LOGIN_URL = "admin:login"
 AUTHENTICATION_BACKENDS = ["axes.backends.AxesStandaloneBackend", "django.contrib.auth.backends.ModelBackend"]
+if CONFIG.hub_oidc_providers:
+    AUTHENTICATION_BACKENDS.append("hub.access.providers.sign_in.ProviderBackend")
 # How django-axes asks hub.access.sign_in, which has the bounds, keeps the audit and says how long to wait.
 AXES_HANDLER = "hub.access.sign_in.SignInGuard"
 AXES_CLIENT_IP_CALLABLE = "hub.access.sign_in.client_address"

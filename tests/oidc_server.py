@@ -230,7 +230,7 @@ class _Handler(BaseHTTPRequestHandler):
             if base64.urlsafe_b64encode(digest).rstrip(b"=").decode() != given["code_challenge"]:
                 raise OAuthError("invalid_grant")
             family = secrets.token_hex(8)
-            self.server.families[family] = {**given, "ended": False}
+            given = self.server.families[family] = {**given, "ended": False}
         elif form.get("grant_type") == "refresh_token":
             family = self.server.refresh_tokens.get(form.get("refresh_token", ""), "")
             given = self.server.families.get(family)

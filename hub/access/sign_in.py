@@ -119,13 +119,24 @@ def end_wait(*, principal: Principal, username: str) -> int:
     return forgotten
 
 
+def record_refused_provider(provider_id: str, reason: str) -> None:
+    """Record that a sign-in at an identity provider was refused; whose it was is not known."""
+    nobody = Principal(name=f"provider:{provider_id}", user_id=None, scopes=frozenset(), ceiling=Classification.C1)
+    record_event(nobody, "LOGIN_FAILED", "", reason=reason[:300])
+
+
 class SignInGuard(AxesDatabaseHandler):  # type: ignore[misc]  # axes has no types
     """What axes asks and returns: whether a sign-in is allowed, and how it ended."""
 
     def get_failures(self, request: HttpRequest, credentials: dict[str, Any] | None = None) -> int:
-        """Give the limit of axes when the sign-in is refused, else 0: the two bounds are ours."""
-        username = str((credentials or {}).get("username", ""))
-        return int(settings.AXES_FAILURE_LIMIT) if locked_until(request, username) else 0
+        """Give the limit of axes when the sign-in is refused, else 0: the two bounds are ours.
+
+        Who comes from an identity provider gives no name that could be guessed at.
+        """
+        username = (credentials or {}).get("username")
+        if username is None:
+            return 0
+        return int(settings.AXES_FAILURE_LIMIT) if locked_until(request, str(username)) else 0
 
     def reset_user_attempts(self, request: HttpRequest, credentials: dict[str, Any] | None = None) -> int:
         """Forget, after the right password, the wrong ones of this address; a guesser elsewhere gains nothing."""
@@ -151,7 +162,8 @@ class SignInGuard(AxesDatabaseHandler):  # type: ignore[misc]  # axes has no typ
     def user_logged_in(self, sender: object, request: HttpRequest, user: AbstractBaseUser, **signal: object) -> None:
         """Record who signed in."""
         super().user_logged_in(sender, request, user, **signal)
-        _record("LOGIN", user.get_username())
+        account = getattr(request, "provider_account", None)
+        _record("LOGIN", user.get_username(), **({"provider": account.provider} if account else {}))
 
     def user_logged_out(
         self, sender: object, request: HttpRequest, user: AbstractBaseUser | None, **signal: object

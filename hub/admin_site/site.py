@@ -7,20 +7,24 @@ from __future__ import annotations
 
 from functools import partial
 from typing import Any, cast
+from urllib.parse import urlencode
 
 from django.apps import apps
+from django.conf import settings
 from django.contrib.auth import authenticate
 from django.contrib.auth.models import User
 from django.contrib.auth.views import PasswordChangeView
 from django.core.exceptions import FieldDoesNotExist, PermissionDenied, ValidationError
-from django.http import HttpRequest
+from django.http import Http404, HttpRequest
 from django.http.response import HttpResponseBase
+from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.functional import SimpleLazyObject
 from django.utils.translation import gettext_lazy as _
 from unfold.forms import AdminOwnPasswordChangeForm, AuthenticationForm
 from unfold.sites import UnfoldAdminSite
 
+from hub.access.provider_sessions import CREDENTIAL
 from hub.access.sign_in import locked_until, only_sign_in_as, wait_message
 from hub.admin_site.pages import registered_pages
 
@@ -66,6 +70,24 @@ def _check_lock(request: HttpRequest, username: str) -> None:
         raise ValidationError(wait_message(until), code="locked")
 
 
+def begin_sign_in(request: HttpRequest, provider_id: str) -> HttpResponseBase:
+    """Lead to an identity provider; where there is none of this id, to the sign-in page."""
+    if not settings.CONFIG.hub_oidc_providers:
+        raise Http404
+    from hub.admin_site.provider_sign_in import start  # nobody else needs what it loads
+
+    return start(request, provider_id)
+
+
+def end_sign_in(request: HttpRequest, provider_id: str) -> HttpResponseBase:
+    """Take what an identity provider sends somebody back with."""
+    if not settings.CONFIG.hub_oidc_providers:
+        raise Http404
+    from hub.admin_site.provider_sign_in import come_back  # nobody else needs what it loads
+
+    return come_back(request, provider_id)
+
+
 class HubAdminSite(UnfoldAdminSite):  # type: ignore[misc]  # Unfold has no types
     """Mounts the pages that apps registered; ``/admin/search/`` is the search page, not Unfold's menu search."""
 
@@ -86,6 +108,32 @@ class HubAdminSite(UnfoldAdminSite):  # type: ignore[misc]  # Unfold has no type
         """
         listed = super().get_app_list
         return cast("list[Any]", SimpleLazyObject(lambda: listed(request, app_label)))
+
+    def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponseBase:
+        """Offer the identity providers beside the form for local accounts."""
+        onwards = urlencode({"next": request.GET["next"]}) if "next" in request.GET else ""
+        offered = [
+            (provider.name, f"{reverse('sign-in', args=[provider.id])}?{onwards}")
+            for provider in settings.CONFIG.hub_oidc_providers
+        ]
+        response: HttpResponseBase = super().login(request, {**(extra_context or {}), "providers": offered})
+        return response
+
+    def logout(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponseBase:
+        """Sign out; who came by an identity provider is led on to it, so that they are signed out there, too."""
+        key = request.session.get(CREDENTIAL) if request.method == "POST" else None
+        signed_out: HttpResponseBase = super().logout(request, extra_context)
+        if key is None or not settings.CONFIG.hub_oidc_providers:
+            return signed_out
+        from hub.access.providers.sign_in import sign_out  # nobody else needs what it loads
+
+        name, url = sign_out(int(key))
+        if not url:
+            return signed_out
+        # not a redirect: the policy of pages allows forms to lead nowhere but here
+        context = {**self.each_context(request), "title": _("Signing out"), "provider": name, "url": url}
+        context["has_permission"] = False
+        return TemplateResponse(request, "admin/hub/signing_out.html", context)
 
     def password_change(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponseBase:
         """Let people change their own password, as Django does, with our form."""

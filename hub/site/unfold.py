@@ -132,6 +132,8 @@ UNFOLD: dict[str, Any] = {
                 _model(_("Access tokens"), "key", "access", "accesstoken"),
                 _model(_("Users"), "person", "auth", "user"),
                 _model(_("Groups"), "group", "auth", "group"),
+                _model(_("Groups of providers"), "groups_3", "access", "providergroup"),
+                _model(_("Provider accounts"), "badge", "access", "provideraccount"),
                 _model(_("Clearances"), "shield_person", "access", "clearance"),
                 _model(_("Hub roles"), "admin_panel_settings", "access", "hubrolegrant"),
                 _model(_("No-training confirmations"), "verified_user", "llm", "providerconfirmation"),

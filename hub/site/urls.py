@@ -6,12 +6,15 @@ from django.contrib import admin
 from django.urls import include, path
 from django.views.generic import RedirectView
 
+from hub.admin_site.site import begin_sign_in, end_sign_in
 from hub.rest.protected_resource import REST_PATH, WELL_KNOWN, describe_rest
 from hub.site.api import api
 from hub.site.health import healthz, metrics, readyz
 
 urlpatterns = [
     path("", RedirectView.as_view(pattern_name="admin:index")),
+    path("admin/sign-in/<slug:provider_id>/", begin_sign_in, name="sign-in"),
+    path("admin/sign-in/<slug:provider_id>/callback/", end_sign_in, name="sign-in-callback"),
     path("admin/", admin.site.urls),
     path("api/v1/", api.urls),
     path((WELL_KNOWN + REST_PATH).lstrip("/"), describe_rest),

@@ -5,6 +5,7 @@ Templates are empty here, so that pages cost little: who may open what does not 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -95,7 +96,7 @@ def _of_the_site() -> Iterator[tuple[str, str]]:
     for pattern in urlpatterns:
         if isinstance(pattern, URLPattern):
             path = f"/{pattern.pattern}"
-            yield path, path
+            yield re.sub(r"<\w+:(\w+)>", r"{\1}", path), re.sub(r"<[^>]+>", "office", path)
     for path in (api.openapi_url, api.docs_url):
         yield f"/api/v1{path}", f"/api/v1{path}"
     yield "/i18n/setlang/", "/i18n/setlang/"

@@ -12,6 +12,7 @@ from django.db.models import Model
 
 from hub.access.models import AuditEvent, Clearance, HubRoleGrant
 from hub.access.principals import ALL_SCOPES, HubRole, Role, Scope, local_operator
+from hub.access.provider_models import ProviderAccount, ProviderGroup
 from hub.access.services import create_token, record_event
 from hub.evaluation.models import EvaluationCase, EvaluationDataset
 from hub.llm.models import ProviderConfirmation
@@ -188,6 +189,8 @@ def _rows(review: Review, collection: Collection, superuser: User) -> dict[str, 
         IdentifierPattern.objects.create(pattern="RPT-[0-9]+"),
         Clearance.objects.create(user=zoe, ceiling=1),
         HubRoleGrant.objects.create(user=zoe, role=HubRole.CURATOR),
+        ProviderAccount.objects.create(user=zoe, provider="office", subject="zoe"),
+        ProviderGroup.objects.create(provider="office", value="qa"),
         token,
         AuditEvent.objects.filter(resource=f"document:{document.public_id}").latest("pk"),
         ProviderConfirmation.objects.create(
