@@ -16,6 +16,7 @@ from knowledge.ontology.passages import (
     header_cells,
     is_drawn,
     pieces,
+    without_list_mark,
 )
 from knowledge.ontology.statements import TopicStatements, only_names_a_document
 from knowledge.ontology.titles import names_topic, passage_cues, reads_as_heading
@@ -110,6 +111,8 @@ class _Reader:
     def _line_headings(self) -> Iterator[tuple[str, int, int]]:
         """Yield lines that head what follows without being headings: １　趣旨, 【目的】, a short line over a table."""
         for block, following in zip_longest(self.blocks, self.blocks[1:]):
+            if block.kind is BlockKind.LIST and not self.is_apparatus(block.start):
+                yield from self._item_headings(block, following)
             if block.kind is not BlockKind.PARAGRAPH or self.is_apparatus(block.start):
                 continue
             first, _, rest = self.text[block.start : block.end].partition("\n")
@@ -119,6 +122,18 @@ class _Reader:
                 continue  # a sample under レスポンス: is what is sent, and not a section
             if reads_as_heading(first) and (inner or (not rest and outer)):
                 yield _ANNOUNCING.sub("", first).strip(), block.start, block.start + len(first)
+
+    def _item_headings(self, block: Block, following: Block | None) -> Iterator[tuple[str, int, int]]:
+        """Yield list items that head what is below them, and numbered lines that a list was made of: 1. 背景."""
+        items = list(pieces(self.text, block))
+        for start, end in items:
+            first, _, rest = self.text[start:end].partition("\n")
+            title = without_list_mark(first)
+            below = bool(rest) and has_substance(rest, BlockKind.LIST)
+            if not rest and len(items) == 1 and following is not None:
+                below = has_substance(self.text[following.start : following.end], following.kind)
+            if below and reads_as_heading(title):
+                yield _ANNOUNCING.sub("", title).strip(), start, start + len(first)
 
     def _is_deciding(self, passage: Passage) -> bool:
         """Return whether a sentence there decides something: no example, and nowhere that only reports."""

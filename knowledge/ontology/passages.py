@@ -58,6 +58,15 @@ def has_substance(source: str, kind: BlockKind) -> bool:
     return any(not _PLACEHOLDER.fullmatch(line) or _DEFERRED.search(line) for line in stated)
 
 
+def without_list_mark(line: str) -> str:
+    """Return a line of a list without its bullet, number and check box.
+
+    >>> without_list_mark("- [ ] 目的"), without_list_mark("2. 背景")
+    ('目的', '背景')
+    """
+    return _LIST_MARK.sub("", line)
+
+
 def is_placeholder(content: str) -> bool:
     """Return whether the text only holds a place: TBD, 未定, 後日記載, a dash."""
     return bool(_PLACEHOLDER.fullmatch(content))
