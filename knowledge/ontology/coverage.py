@@ -101,7 +101,7 @@ class _Reader:
         self.deciding = tuple(passage for passage in self.passages if self._is_deciding(passage))
 
     def is_apparatus(self, offset: int) -> bool:
-        stretches = (*((section.start, section.end) for section in self.contents), *self._history)
+        stretches = (*((section.start, section.body_end) for section in self.contents), *self._history)
         return any(start <= offset < end for start, end in stretches)
 
     def has_content(self, section: Section) -> bool:
@@ -149,7 +149,7 @@ class _Reader:
         for block in self.blocks:
             if block.kind not in (BlockKind.PARAGRAPH, BlockKind.LIST, BlockKind.TABLE):
                 continue
-            if any(section.start <= block.start < section.end for section in self.contents):
+            if any(section.start <= block.start < section.body_end for section in self.contents):
                 continue
             header = header_cells(self.text, block) if block.kind is BlockKind.TABLE else ()
             in_glossary = any(start <= block.start < end for start, end in self._glossary)

@@ -18,6 +18,10 @@ _STATING_HEADER = re.compile(
 )
 # The first cell of a row may number it: 3, NFR-004, 要件-3.
 _NUMBER_CELL = re.compile(r"[^\W\d]{0,8}(?:[-_.]?[^\W\d]{0,6})[-_. ]?\d+(?:[-_.]\d+)*\.?")
+_LEVEL_HEADER = re.compile(
+    r"(?:大|中|小)(?:分類|項目|区分)|(?:分類|区分|種別|カテゴリー?)(?:[1-3１-３])?|要件(?:種別|区分|分類)|要求(?:種別|区分|分類)"
+)
+_PAIR, _LEVELS, _LONGEST_HEADER = 2, 4, 12
 _MIN_STATEMENT = 8
 # A column says something of a row's subject; of cases, risks, defects and editions it says nothing for the document.
 _OTHER_ROWS = re.compile(
@@ -123,6 +127,12 @@ def _labelled(passage: Passage) -> Iterator[tuple[str, str]]:
         at = 1 if len(cells) > 2 and _NUMBER_CELL.fullmatch(cells[0]) else 0
         if any(_STATING_HEADER.search(header) for header in passage.header[: at + 1]):
             yield cells[at], " ".join(cells[at + 1 :])
+        elif len(passage.header) == len(cells) == _PAIR and len(passage.header[1]) >= _LONGEST_HEADER:
+            yield cells[0], cells[1]  # a form without a header: each row names and states
+        # A list of requirements sorts them by one, two or three levels.
+        for column in range(at + 1, min(len(cells), len(passage.header), _LEVELS)):
+            if _LEVEL_HEADER.fullmatch(passage.header[column]):
+                yield cells[column], " ".join(cells[column + 1 :])
         return
     lines = passage.text.splitlines() if passage.kind is BlockKind.PARAGRAPH else (passage.text,)
     for found in map(_LABEL.match, lines):

@@ -19,7 +19,7 @@ _UNIT = re.compile(
 _APPENDIX = re.compile(r"(?:附属書|付属書|附録|付録|Appendix|Annex)\s*(?P<letter>[A-Z])(?![A-Za-z])", re.I)
 _APPENDED = re.compile(r"(?P<word>附録|付録|別紙|別添|別表|別記|様式|資料)\s*(?P<n>[0-9]+(?:[-.][0-9]+)*)")
 _LETTERED = re.compile(r"(?P<n>[A-Z](?:\.[0-9]+)+)\.?(?=\s|$)")
-_DOTTED = re.compile(r"(?P<n>[0-9]{1,3}(?:[.\-][0-9]{1,3})+)(?:[.)])?(?=\s|$|[^\W\d_]|[「『(【])")
+_DOTTED = re.compile(r"(?P<n>[0-9]{1,3}(?:[.\-][0-9]{1,3})+(?:[A-Za-z](?=[.\s]))?)(?:[.)])?(?=\s|$|[^\W\d_]|[「『(【])")
 _SINGLE = re.compile(r"(?P<n>[0-9]{1,3})(?:[.、]\s*|\s+)(?=\S)")
 _PARENTHESISED = re.compile(r"\(?(?P<n>[0-9]{1,3})\)")
 _ROMAN = re.compile(r"(?P<n>[IVX]{1,5})[.\s]")
@@ -43,6 +43,8 @@ def heading_number(title: str) -> str | None:
     (None, None, None)
     >>> heading_number("3.0秒"), heading_number("2.1分析")
     (None, '2.1')
+    >>> heading_number("9.3A 検索の方針"), heading_number("2.1 B案")
+    ('9.3A', '2.1')
     """
     text = normalise(title).strip()
     if match := _UNIT.match(text):

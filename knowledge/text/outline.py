@@ -26,6 +26,10 @@ _LIST_NUMBER = re.compile(
     r"|[0-9]+(?:[.\-][0-9]+)*[.、):：](?![0-9])|[0-9]+(?:[.\-][0-9]+)+(?![0-9])|[0-9]+(?=\s)"
     r"|[IVX]{1,4}[.、)\s]|[①-⑳❶-❿■□●○◆◇▼▲▶►◎§※・])\s*"
 )
+# ４機能要件 numbers a chapter; 3層構成, 2要素認証 and 5年計画 count something.
+_JOINED_NUMBER = re.compile(
+    r"^[0-9]{1,2}(?=[一-龯ァ-ヴ]{2})(?![年月日時分秒週件個人名回円万億次層段台点割倍階歳種社系面列行桁本枚号者番つ]|要素|文字|画面|ステップ|フェーズ|キロ|ミリ|メガ|ギガ)"
+)
 _CIRCLED = re.compile(r"^\s*[①-⑳❶-❿]\s*")
 _MOST_NUMBERS = 3
 _BRACKETS = re.compile(r"[（(\[【〈<][^（()）\[\]【】〈〉<>]*[)）\]】〉>]")
@@ -51,9 +55,11 @@ def bare_title(title: str) -> str:
     ('機能要件', '目的', 'テストデータ準備')
     >>> bare_title("１－２．範囲"), bare_title("A-1. Objective"), bare_title("(ア) 対象"), bare_title("3D表示")
     ('範囲', 'Objective', '対象', '3D表示')
+    >>> bare_title("４機能要件"), bare_title("3層構成"), bare_title("2要素認証")
+    ('機能要件', '3層構成', '2要素認証')
     """
     plain = _plain(_CIRCLED.sub("", title))
-    without_number = _without_numbers(plain)
+    without_number = _JOINED_NUMBER.sub("", _without_numbers(plain))
     return _BRACKETS.sub("", without_number).strip() or without_number.strip("（）()[]【】〈〉<> ") or plain
 
 
@@ -100,7 +106,9 @@ def place(sections: tuple[Section, ...], offset: int) -> str:
 def apparatus(text: str, sections: tuple[Section, ...]) -> tuple[tuple[int, int], ...]:
     """Return the stretches that are no body text: table of contents and change history, subsections included."""
     contents = contents_ids(text, sections)
-    return tuple((section.start, section.end) for section in sections if section.id in contents or is_history(section))
+    listing = ((section.start, section.body_end) for section in sections if section.id in contents)
+    history = ((section.start, section.end) for section in sections if is_history(section))
+    return tuple(sorted({*listing, *history}))
 
 
 def inside(stretches: Iterable[tuple[int, int]], offset: int) -> bool:

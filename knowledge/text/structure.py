@@ -54,21 +54,22 @@ def heading_text(source: str) -> str:
 
 
 def build_sections(markdown: str, blocks: Sequence[Block]) -> tuple[Section, ...]:
-    """Nest the heading blocks by level, in document order.
+    """Nest the heading blocks by level, in document order; a table of contents is above no other heading.
 
     Ids count from ``s1`` in that order. Text before the first heading belongs to no section.
     """
     headings = [block for block in blocks if block.kind is BlockKind.HEADING]
     starts = [block.start for block in headings] + [len(markdown)]
-    ends = _section_ends(headings, len(markdown))
+    titles = [heading_text(markdown[block.start : block.end]) for block in headings]
+    ends = _section_ends(headings, titles, len(markdown))
     open_sections: list[Section] = []
     sections: list[Section] = []
     for index, block in enumerate(headings):
         level = block.level or 1
-        while open_sections and open_sections[-1].level >= level:
+        while open_sections and (open_sections[-1].level >= level or is_contents_title(open_sections[-1].title)):
             open_sections.pop()
         parent = open_sections[-1] if open_sections else None
-        title = heading_text(markdown[block.start : block.end])
+        title = titles[index]
         section = Section(
             id=f"s{index + 1}",
             title=title,
@@ -87,12 +88,14 @@ def build_sections(markdown: str, blocks: Sequence[Block]) -> tuple[Section, ...
     return tuple(sections)
 
 
-def _section_ends(headings: Sequence[Block], length: int) -> list[int]:
-    """Find for each heading where the next one of the same or a higher rank starts."""
+def _section_ends(headings: Sequence[Block], titles: Sequence[str], length: int) -> list[int]:
+    """Find for each heading where the next one of the same or a higher rank starts, for a contents list any."""
     ends = [length] * len(headings)
     waiting: list[int] = []
     for index, block in enumerate(headings):
-        while waiting and (headings[waiting[-1]].level or 1) >= (block.level or 1):
+        while waiting and (
+            (headings[waiting[-1]].level or 1) >= (block.level or 1) or is_contents_title(titles[waiting[-1]])
+        ):
             ends[waiting.pop()] = block.start
         waiting.append(index)
     return ends

@@ -16,7 +16,7 @@ from knowledge.text.tables import Cell, Row, read_tables
 from knowledge.types.documents import BlockKind, Section
 from review.rules.base import finding, rule, shipped, skipped
 from review.rules.consistency.contradictions import Contradiction, contradictions, contradictions_across
-from review.rules.consistency.endpoints import methods_otherwise, shares_otherwise
+from review.rules.consistency.endpoints import copied_descriptions, methods_otherwise, shares_otherwise
 from review.rules.consistency.fact_names import EXAMPLE, conditions_of
 from review.rules.consistency.facts import read_facts
 from review.rules.consistency.quantities import Quantity, amounts, read_quantities
@@ -50,7 +50,14 @@ def conflicting_value(target: RuleInput) -> RuleOutcome:
     facts = read_facts(target.text, target.sections, target.blocks)
     compared, contradicted = contradicted_results(target)
     orders = read_sequences(target.text, target.sections, target.blocks)
-    if not (quantities or facts or orders or compared or amounts(read_prose(target.text, target.blocks).masked)):
+    stated = [
+        *methods_otherwise(target.text, target.sections, target.blocks),
+        *shares_otherwise(target.text, target.blocks),
+        *copied_descriptions(target.text, target.sections, target.blocks),
+    ]
+    if not (
+        quantities or facts or orders or compared or stated or amounts(read_prose(target.text, target.blocks).masked)
+    ):
         return skipped("no_quantities")
     findings = [_finding(target, found) for found in _conflicts(quantities, target)]
     findings += [
@@ -59,14 +66,7 @@ def conflicting_value(target: RuleInput) -> RuleOutcome:
     findings += contradicted
     findings = _unrepeated(
         findings,
-        [
-            _stated_finding(target, each)
-            for each in (
-                *contradictions(target),
-                *methods_otherwise(target.text, target.sections, target.blocks),
-                *shares_otherwise(target.text, target.blocks),
-            )
-        ]
+        [_stated_finding(target, each) for each in (*contradictions(target), *stated)]
         + [
             _stated_across_finding(target, related, each)
             for related in target.related

@@ -1,4 +1,4 @@
-"""Endpoints that are called by a method other than the one they are defined with; amounts given twice, unlike."""
+"""Endpoints called by a method that no definition has, descriptions copied from another row, shares given twice."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from functools import lru_cache
 
-from knowledge.text.folding import narrow
+from knowledge.text.folding import fold_compact, narrow
 from knowledge.text.outline import apparatus, inside
 from knowledge.text.tables import read_tables
 from knowledge.types.documents import Block, BlockKind, Section
@@ -20,6 +20,10 @@ _CALL = re.compile(rf"(?<![A-Za-z]){_METHOD}[`*]*\s+[`*]*{_PATH}")
 _METHOD_CELL = re.compile(_METHOD)
 _PATH_CELL = re.compile(rf"`?{_PATH}`?")
 _FEWEST_DEFINED = 2
+_THING_HEAD = re.compile(r"^(?:機能|画面|帳票|バッチ|処理|API|メッセージ|コマンド)(?:名称?)?$")
+_DESCRIPTION_HEAD = re.compile(r"^(?:機能|画面|処理|帳票)?(?:概要|説明|内容|機能説明)$")
+_CASE_HEAD = re.compile(r"期待|結果|手順|確認")
+_SHORTEST_DESCRIPTION, _PAIR = 12, 2
 _FRACTION = re.compile(r"(?<![0-9.])(?P<of>0\.[0-9]{1,5})\s?\((?:約|≒|=)?\s?(?P<share>[0-9]{1,2}(?:\.[0-9]+)?)\s?%\)")
 
 
@@ -53,6 +57,25 @@ def _defined(text: str, sections: tuple[Section, ...], blocks: tuple[Block, ...]
             paths = [match for cell in row.cells if (match := _PATH_CELL.fullmatch(cell.text))]
             if len(methods) == 1 and len(paths) == 1:
                 yield methods[0]["method"], paths[0]["path"], Span(start=row.start, end=row.end)
+
+
+def copied_descriptions(text: str, sections: tuple[Section, ...], blocks: tuple[Block, ...]) -> Iterator[Contradiction]:
+    """Yield two rows that describe differently named functions or screens in the very same words: one was copied."""
+    described: dict[str, list[tuple[str, Span]]] = defaultdict(list)
+    skipped = apparatus(text, sections)
+    for table in read_tables(text, blocks):
+        name_at, words_at = table.column(_THING_HEAD), table.column(_DESCRIPTION_HEAD)
+        if name_at is None or words_at is None or inside(skipped, table.header.start) or table.column(_CASE_HEAD):
+            continue
+        for row in table.rows:
+            if max(name_at, words_at) < len(row.cells) and len(row.cells[words_at].text) >= _SHORTEST_DESCRIPTION:
+                span = Span(start=row.start, end=row.end)
+                described[row.cells[words_at].text].append((row.cells[name_at].text, span))
+    for words, rows in described.items():
+        names = {fold_compact(name) for name, _ in rows}
+        if len(rows) == _PAIR and len(names) == _PAIR and all(names):
+            shown = tuple(f"{name}: {words}" for name, _ in rows)
+            yield Contradiction(kind="copied", name=rows[1][0], written=shown, places=tuple(span for _, span in rows))
 
 
 def _bare(path: str) -> str:

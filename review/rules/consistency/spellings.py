@@ -16,6 +16,8 @@ from review.rules.base import shipped
 from review.rules.prose import Prose, Word, read_prose, read_words
 
 _KATAKANA_WORD = re.compile(r"[ァ-ヴヷ-ヺー・･ｦ-ﾟ]{2,}")
+_LONG_LATIN = re.compile(r"(?<![A-Za-z0-9_./\\@:#$%&+=<>{}\-])[A-Za-z]{10,60}(?![A-Za-z0-9_/\\@:=])")
+_SAME_START, _MOST_SLIPS, _LONGEST_ENDING = 4, 2, 3
 # A list of several things ends in no word for one of them; what does is a name.
 _THINGS = ("リスト", "一覧", "画面", "テーブル", "マスター", "マスタ", "帳票", "台帳", "ファイル", "サーバー", "サーバ")
 _DOTTED_NAME = re.compile(
@@ -80,6 +82,7 @@ def variants(text: str, blocks: tuple[Block, ...], synonyms: Iterable[tuple[str,
         *_collect(_katakana(prose)),
         *_collect(_latin(prose)),
         *_collect(_dotted(prose)),
+        *_misspelt(prose),
         *_named(prose, Kind.SYNONYM, synonyms),
         *_named(prose, Kind.KANA_KANJI, (tuple(forms) for forms in shipped("terminology")["pairs"]["forms"])),
     ]
@@ -106,6 +109,42 @@ def _dotted(prose: Prose) -> Iterator[tuple[str, Occurrence]]:
         key = match.group().replace("・", "")
         if key in joined and not _is_quoted(match.start(), prose):
             yield key, Occurrence(form=match.group(), start=match.start(), end=match.end())
+
+
+def _misspelt(prose: Prose) -> Iterator[Spellings]:
+    """Yield long Latin names that are written with a letter more, less or other in one or two places."""
+    places: dict[str, list[Occurrence]] = defaultdict(list)
+    for match in _LONG_LATIN.finditer(prose.masked):
+        if not _is_quoted(match.start(), prose):
+            places[match.group()].append(Occurrence(form=match.group(), start=match.start(), end=match.end()))
+    by_start: dict[str, list[str]] = defaultdict(list)
+    for name in places:
+        by_start[name[:_SAME_START]].append(name)
+    for names in by_start.values():
+        for rare in names:
+            if len(places[rare]) > _MOST_SLIPS:
+                continue
+            for common in names:
+                if len(places[common]) > 2 * len(places[rare]) and _is_one_slip(rare, common):
+                    yield _ranked(Kind.OTHER, {name: places[name] for name in (common, rare)})
+
+
+def _is_one_slip(one: str, other: str) -> bool:
+    """Whether two names differ in one letter within them; endings differ by grammar, and capitals by custom.
+
+    >>> _is_one_slip("RegistrationHandler", "RegistratonHandler"), _is_one_slip("Requirement", "Requirements")
+    (True, False)
+    """
+    if one.casefold() == other.casefold() or abs(len(one) - len(other)) > 1:
+        return False
+    at = next((at for at, (first, second) in enumerate(zip(one, other, strict=False)) if first != second), None)
+    if at is None or at >= min(len(one), len(other)) - _LONGEST_ENDING:
+        return False
+    rests = {one[at + 1 :], one[at:]}, {other[at + 1 :], other[at:]}
+    is_swapped = one[at : at + 2] == other[at : at + 2][::-1] and one[at + 2 :] == other[at + 2 :]
+    if len(one) == len(other):
+        return one[at + 1 :] == other[at + 1 :] or is_swapped
+    return bool(rests[0] & rests[1])
 
 
 def _latin(prose: Prose) -> Iterator[tuple[str, Occurrence]]:

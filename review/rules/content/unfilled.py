@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby, zip_longest
 
+from knowledge.ontology.passages import is_placeholder
 from knowledge.text.outline import apparatus, inside
 from knowledge.text.tables import Table, read_tables
 from knowledge.types.documents import Block, BlockKind
@@ -34,6 +35,11 @@ _PARTICULAR = re.compile(
 _LABEL = re.compile(
     rf"(?:{_PARTICULAR.pattern}|分類|区分|種別|備考|承認|確認|検印|作成|改訂|ページ|頁|部署|所属|工程|会社名?)"
 )
+_OPEN_MARK = re.compile(
+    r"(?:(?://|※|#)\s*)?(?<![A-Za-z_.`])(?:TODO|FIXME|TBD)\s*[:：][^\n|]{0,40}|[【\[（(](?:要確認|要検討|要調整|要記入|未定|未確定|確認中|検討中|調整中|TBD|TODO)[】\]）)]"
+    r"|※\s*(?:要確認|要検討|未定|確認中|検討中|調整中)(?=[\s。|]|$)|[（(][〇○●]曜日[)）]|[〇○●]{1,2}月[〇○●]{1,2}日"
+)
+_AROUND_MARK = " \t\n　（）()【】[]"
 _COVER_TABLES, _LONGEST_COVER = 2, 8
 _OPEN = re.compile(_OPEN_VALUE, re.I)
 _MASKED = re.compile(_MASK)
@@ -60,6 +66,7 @@ def unfilled_parts(target: RuleInput) -> Iterator[Unfilled]:
             if lines:
                 spans = tuple(Span(start=each.start("label"), end=each.end("value")) for each in lines)
                 yield Unfilled(titles=tuple(each["label"].strip() for each in lines), spans=spans)
+    yield from _open_marks(target, blocks)
     tables = read_tables(target.text, target.blocks)
     yield from _cover_labels(tables, target)
     for table in tables:
@@ -72,6 +79,20 @@ def unfilled_parts(target: RuleInput) -> Iterator[Unfilled]:
         if cells:
             spans = tuple(Span(start=cell.start, end=cell.end) for _, cell in cells)
             yield Unfilled(titles=tuple(dict.fromkeys(name for name, _ in cells)), spans=spans)
+
+
+def _open_marks(target: RuleInput, blocks: list[Block]) -> Iterator[Unfilled]:
+    """Yield all marks by which writers remember what is still to be written: TODO: …, 【要確認】."""
+    kinds = (BlockKind.PARAGRAPH, BlockKind.LIST, BlockKind.TABLE)
+    found = [
+        match
+        for block in blocks
+        if block.kind in kinds and not is_placeholder(target.text[block.start : block.end].strip(_AROUND_MARK))
+        for match in _OPEN_MARK.finditer(target.text, block.start, block.end)
+    ]
+    if found:
+        spans = tuple(Span(start=match.start(), end=match.end()) for match in found)
+        yield Unfilled(titles=tuple(dict.fromkeys(match.group().strip() for match in found)), spans=spans)
 
 
 def _cover_labels(tables: tuple[Table, ...], target: RuleInput) -> Iterator[Unfilled]:

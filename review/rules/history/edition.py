@@ -84,6 +84,7 @@ class Edition:
     """What the document says of itself. ``has_history`` is true for a history with at least one entry.
 
     ``empty_history`` is a section, ``empty_table`` the header of a table, that should hold entries and has none.
+    ``blank_editions`` are the rows of a history with a column for editions in which none is.
     """
 
     versions: tuple[Stated, ...]
@@ -93,6 +94,7 @@ class Edition:
     has_history: bool
     empty_history: Section | None
     empty_table: Span | None
+    blank_editions: tuple[Span, ...]
 
 
 def read_edition(text: str, sections: tuple[Section, ...], blocks: tuple[Block, ...]) -> Edition:
@@ -115,7 +117,17 @@ def read_edition(text: str, sections: tuple[Section, ...], blocks: tuple[Block, 
         has_history=bool(entries or listed),
         empty_history=history[0] if history and not entries and not listed else None,
         empty_table=_header_span(tables[0]) if tables and not entries and not listed else None,
+        blank_editions=tuple(span for table in tables for span in _blank_editions(table)),
     )
+
+
+def _blank_editions(table: Table) -> Iterator[Span]:
+    column = table.column(_VERSION_COLUMN)
+    if column is None or any(row.cells[column].text.strip() for row in table.rows if column < len(row.cells)):
+        return
+    for row in table.rows:
+        if any(cell.text.strip("-－—　 ") for cell in row.cells):
+            yield Span(start=row.start, end=row.end)
 
 
 def _headed_as_history(text: str, blocks: tuple[Block, ...]) -> list[tuple[int, int]]:

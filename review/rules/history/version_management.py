@@ -63,13 +63,30 @@ def date_order(target: RuleInput) -> RuleOutcome:
 def _history(target: RuleInput) -> Iterator[Disorder | None]:
     """A higher version has no earlier day, whichever way the history runs."""
     entries = read_edition(target.text, target.sections, target.blocks).entries
+    days = [entry.day for entry in entries if entry.day and entry.day.day]
+    if days and not any(entry.version for entry in entries):
+        yield from _undated_editions(days)
     dated = [(entry.version, entry.day) for entry in entries if entry.version and entry.day]
+    if len(dated) == 1:
+        yield None
     ordered = sorted(dated, key=lambda pair: (pair[0].version or (), pair[0].span.start))
     for (old, old_day), (new, new_day) in pairwise(ordered):
         if old.version == new.version or not old_day.day or not new_day.day:
             continue
         words = {"old": old.written, "new": new.written}
         yield _disorder("history", old_day, new_day, words) if new_day.day < old_day.day else None
+
+
+def _undated_editions(days: list[Stated]) -> Iterator[Disorder | None]:
+    """Entries without editions run forwards or backwards in time; the first that turns back is out of order."""
+    steps = [(one, other) for one, other in pairwise(days) if one.day and other.day and one.day != other.day]
+    forwards = [pair for pair in steps if (pair[0].day or date.min) < (pair[1].day or date.min)]
+    backwards = [pair for pair in steps if pair not in forwards]
+    rarer = min(forwards, backwards, key=len)
+    if not rarer or len(rarer) == len(steps) - len(rarer):
+        yield None
+    for one, other in rarer if len(steps) > 2 * len(rarer) else ():
+        yield _disorder("history_days", one, other, {})
 
 
 def _cover_days(target: RuleInput) -> Iterator[Disorder | None]:
@@ -242,12 +259,30 @@ def _mismatch_finding(stated: Stated, entry: Stated) -> FindingDraft:
     )
 
 
+def _unnumbered(edition: Edition) -> tuple[FindingDraft, ...]:
+    """Report the entries of a history that has a column for editions and none in it."""
+    blank = edition.blank_editions
+    if not blank:
+        return ()
+    return (
+        finding(
+            "document.missing_history",
+            severity=Severity.MINOR,
+            key="editions",
+            texts="no_editions",
+            evidence=blank,
+            data={"topic": "change_history"},
+            words={"count": len(blank)},
+        ),
+    )
+
+
 @rule("document.missing_history", tags=("version_management",))
 def missing_history(target: RuleInput) -> RuleOutcome:
     """Report a document without a change history, or with one that has no entries."""
     edition = read_edition(target.text, target.sections, target.blocks)
     if edition.has_history:
-        return RuleOutcome(examined=1)
+        return RuleOutcome(findings=_unnumbered(edition), examined=1)
     section = edition.empty_history
     notes = tuple(entry.day.span for entry in edition.entries if entry.day)
     version = edition.versions[0].written if edition.versions else "1.0"

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 
+from knowledge.text.folding import narrow
 from knowledge.text.identifier_shapes import Family, Mention, Role, number_of, prefix_of, renumbered
 from knowledge.text.identifiers import read_families
 from knowledge.text.outline import place
@@ -36,6 +37,7 @@ _NUMBERING_HEAD = re.compile(
     r"(?:機能|画面|帳票|要件|要求|テスト|テスト?ケース|試験|シナリオ|バッチ|処理|テーブル|メッセージ|課題|リスク|API|IF)\s*(?:ID|番号)",
     re.IGNORECASE,
 )
+_ROW_HEAD = re.compile(r"(?:No\.?|#|項番|番号|連番|テスト?ケース\s*No\.?|ケース番号)", re.IGNORECASE)
 _PLAIN_NUMBER = re.compile(r"[0-9]{1,6}")
 _FEWEST_NUMBERED, _LEAST_DISTINCT = 4, 0.8
 
@@ -256,6 +258,7 @@ def _numbered_things(tables: tuple[Table, ...]) -> Iterator[tuple[str, dict[str,
     A column in which many repeat groups its rows and identifies none.
     """
     for table in tables:
+        yield from _numbered_rows(table)
         for at, head in enumerate(table.header.cells[:2]):
             cells = [row.cells[at] for row in table.rows if at < len(row.cells)]
             if not _NUMBERING_HEAD.fullmatch(head.text) or len(cells) < _FEWEST_NUMBERED:
@@ -267,6 +270,32 @@ def _numbered_things(tables: tuple[Table, ...]) -> Iterator[tuple[str, dict[str,
                 places.setdefault(cell.text, []).append(cell)
             if len(places) >= _LEAST_DISTINCT * len(cells):
                 yield head.text, {number: those for number, those in places.items() if len(those) > 1}
+
+
+def _numbered_rows(table: Table) -> Iterator[tuple[str, dict[str, list[Cell]]]]:
+    """Yield the numbers of a table's rows, if they count up, with those that two rows in a row have.
+
+    A list that a sheet continues has no header, so that its first row stands there.
+    """
+    rows = [table.header, *table.rows]
+    cells = [row.cells[0] for row in rows if row.cells]
+    if cells and not _PLAIN_NUMBER.fullmatch(narrow(cells[0].text)):
+        if not _ROW_HEAD.fullmatch(cells[0].text):
+            return
+        cells = cells[1:]
+    numbers = [narrow(cell.text) for cell in cells]
+    if len(cells) < _FEWEST_NUMBERED or not all(map(_PLAIN_NUMBER.fullmatch, numbers)):
+        return
+    steps = [int(second) - int(first) for first, second in pairwise(numbers)]
+    if steps.count(1) < _LEAST_DISTINCT * len(steps):
+        return
+    doubled: dict[str, list[Cell]] = {}
+    for (number, first), (_, second), step in zip(
+        zip(numbers, cells, strict=True), zip(numbers[1:], cells[1:], strict=True), steps, strict=False
+    ):
+        if step == 0:
+            doubled[number] = [first, second]
+    yield "No.", doubled
 
 
 def _repeated_finding(target: RuleInput, head: str, doubled: dict[str, list[Cell]]) -> FindingDraft:

@@ -217,6 +217,8 @@ def test_code_counts_as_content_and_an_empty_fence_does_not():
         ("事前準備", "tp_entry_criteria"),
         ("モックデータ", "tp_data"),
         ("E2Eテスト", "tp_levels"),
+        ("７運用についての想定", "nfr_operation"),
+        ("13. 検証戦略と保守観点", "nfr_maintainability"),
     ],
 )
 def test_headings_name_topics_under_other_numbers_and_other_words(title, code):
@@ -314,6 +316,14 @@ def test_english_headings_of_mixed_documents_name_topics(title, code):
         ("interface_design", "# 3 機能\n\n- 他のサービスと夜間に連携する。\n"),
         ("tp_schedule", "# 1 概要\n\n**対象**: 台帳\n**試験環境**: 検証機\n**実施期間**: 10月第2週から第3週まで\n"),
         ("tp_schedule", "# 2 段階\n\n| 段階 | 実施時期 |\n|---|---|\n| 単体 | 第2週 |\n| 結合 | 第3週 |\n"),
+        (
+            "nfr_security",
+            "# 2 一覧\n\n| No | 大分類 | 中分類 | 内容 |\n|---|---|---|---|\n| 1 | 共通 | 認証 | 職員の鍵で開ける |\n",
+        ),
+        (
+            "nfr_performance",
+            "# 2\n\n| 背景 | 窓口の待ちが長い日が続いている |\n|---|---|\n| 性能 | 札は三秒までに出ること |\n",
+        ),
         ("functional_requirements", "# 4 受付\n\n**処理フロー:**\n\n1. 番号を採る\n2. 札を出す\n"),
         ("nfr_security", "# 2 設定\n\n| 項目 | 値 |\n|---|---|\n| CORS | 指定なし。庁内の画面のみ許可 |\n"),
         ("nfr_security", "# 2 設定\n\n接続の秘密鍵は環境変数で渡し、リポジトリには含めない。\n"),

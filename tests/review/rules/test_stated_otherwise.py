@@ -29,6 +29,11 @@ API = "| メソッド | パス |\n|---|---|\n| POST | /tickets |\n| GET | /waiti
         ("act", "端末の位置情報は使用しない。", "最寄りの窓口を示すため、端末の位置情報を利用する。"),
         ("members", "関係部署とは、市民課、税務課、福祉課のことをいう。", "- 関係部署：市民課、税務課、会計課"),
         ("method", API, "画面は `GET /tickets` を呼び、札を出す。"),
+        (
+            "copied",
+            "| 機能名 | 概要 |\n|---|---|\n| 取消機能 | 受け付けた札を取り消して待ちから外す |",
+            "| 機能名 | 概要 |\n|---|---|\n| 集計機能 | 受け付けた札を取り消して待ちから外す |",
+        ),
         ("share", "年に一度だけ止まる。稼働率は0.995（99.9%）である。", "文。"),
     ],
 )
@@ -127,3 +132,47 @@ def test_a_name_with_and_without_a_middle_dot_is_one_name_in_two_spellings():
 
     assert set(found.data["variants"]) == {"入庫・残高リスト", "入庫残高リスト"}
     assert not findings("terminology.variant", "# 体制\n\n設計・開発を委託する。\n\n設計開発の体制を置く。\n")
+
+
+def test_a_contents_list_holds_no_chapters_whatever_their_level():
+    text = "# 要件\n\n## 目次\n\n１ 概要 … 2\n２ 日程 … 3\n\n### １概要\n\n順番が6月9日～5月30日の日程で決まる。\n"
+
+    assert len(findings("consistency.date_order", text)) == 1
+
+
+def test_rows_that_count_up_hold_each_number_once():
+    rows = "".join(f"| {number} | 画面を開く{name} |\n" for name, number in enumerate("１２３３４５６７８"))
+
+    (found,) = findings("traceability.duplicate_definition", f"# 試験\n\n| No. | 操作 |\n|---|---|\n{rows}")
+
+    assert found.data["identifiers"] == ["No. 3"]
+    restarted = "".join(f"| {number} | 操作{number} |\n" for number in (*range(1, 9), *range(1, 3)))
+    assert not findings("traceability.duplicate_definition", f"# 試験\n\n| No. | 操作 |\n|---|---|\n{restarted}")
+
+
+def test_a_history_without_editions_or_out_of_order_is_found():
+    head = "# 更新履歴\n\n| 日付 | 版 | 内容 |\n|---|---|---|\n"
+    days = ["2024/4/1", "2024/5/1", "2024/6/1", "2024/5/20", "2024/7/1"]
+    mixed = head + "".join(f"|{day} | | 追記 |\n" for day in days)
+
+    assert [found.evidence for found in findings("document.missing_history", mixed)]
+    assert len(findings("consistency.date_order", mixed)) == 1
+    told = head + "|2024/4/1 | 1.0 | 新規作成 |\n|  |  |  |\n"
+    assert not findings("document.missing_history", told)
+    assert outcome_of("consistency.date_order", rule_input(told)).examined == 1
+
+
+def test_marks_of_what_is_still_to_be_written_are_found():
+    (found,) = findings("coverage.empty_section", "# 日程\n\n//TODO: 確認\n\n月次で開く（〇曜日）。\n")
+
+    assert len(found.evidence) == 2
+    assert not findings("coverage.empty_section", "# 一覧\n\nTODO アプリの画面を示す。\n")
+
+
+def test_a_long_name_with_a_letter_left_out_is_found():
+    slip = "ReservationConfirmation を呼ぶ。ReservationConfirmation は札を出す。ReservationConfirmation を待つ。"
+
+    (found,) = findings("terminology.variant", f"# 部品\n\n{slip}\n\nReservationConfimation を止める。\n")
+
+    assert "ReservationConfimation" in found.data["variants"]
+    assert not findings("terminology.variant", f"# 部品\n\n{slip}\n\nReservationConfirmations を止める。\n")
