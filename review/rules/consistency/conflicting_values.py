@@ -16,11 +16,16 @@ from knowledge.text.tables import Cell, Row, read_tables
 from knowledge.types.documents import BlockKind, Section
 from review.rules.base import finding, rule, shipped, skipped
 from review.rules.consistency.contradictions import Contradiction, contradictions, contradictions_across
-from review.rules.consistency.endpoints import copied_descriptions, methods_otherwise, shares_otherwise
 from review.rules.consistency.fact_names import EXAMPLE, conditions_of
 from review.rules.consistency.facts import read_facts
 from review.rules.consistency.quantities import Quantity, amounts, read_quantities
 from review.rules.consistency.sequences import read_sequences
+from review.rules.consistency.stated_twice import (
+    copied_descriptions,
+    methods_otherwise,
+    rows_otherwise,
+    shares_otherwise,
+)
 from review.rules.prose import read_prose
 from review.rules.traceability.across import kind_name
 from review.types import FindingDraft, RelatedDocument, RuleInput, RuleOutcome, Severity, Span
@@ -54,6 +59,7 @@ def conflicting_value(target: RuleInput) -> RuleOutcome:
         *methods_otherwise(target.text, target.sections, target.blocks),
         *shares_otherwise(target.text, target.blocks),
         *copied_descriptions(target.text, target.sections, target.blocks),
+        *rows_otherwise(target.text, target.sections, target.blocks),
     ]
     if not (
         quantities or facts or orders or compared or stated or amounts(read_prose(target.text, target.blocks).masked)
@@ -223,7 +229,7 @@ def _stated_finding(target: RuleInput, found: Contradiction) -> FindingDraft:
         "consistency.conflicting_value",
         severity=Severity.MAJOR,
         key="|".join(sorted(set(found.written))),
-        texts="order" if found.kind == "order" else "stated",
+        texts=found.kind if found.kind in ("order", "copied") else "stated",
         rests_on=(),
         evidence=tuple(sorted(found.places, key=lambda span: span.start)),
         data={"quantity": found.name, "values": sorted(set(found.written)), "kind": found.kind},

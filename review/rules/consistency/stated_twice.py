@@ -1,15 +1,16 @@
-"""Endpoints called by a method that no definition has, descriptions copied from another row, shares given twice."""
+"""What is stated twice and otherwise: methods of endpoints, rows of two tables, shares; copied descriptions."""
 
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import pairwise
 
 from knowledge.text.folding import fold_compact, narrow
 from knowledge.text.outline import apparatus, inside
-from knowledge.text.tables import read_tables
+from knowledge.text.tables import Cell, Table, read_tables
 from knowledge.types.documents import Block, BlockKind, Section
 from review.rules.consistency.contradictions import Contradiction
 from review.types import Span
@@ -23,6 +24,10 @@ _FEWEST_DEFINED = 2
 _THING_HEAD = re.compile(r"^(?:機能|画面|帳票|バッチ|処理|API|メッセージ|コマンド)(?:名称?)?$")
 _DESCRIPTION_HEAD = re.compile(r"^(?:機能|画面|処理|帳票)?(?:概要|説明|内容|機能説明)$")
 _CASE_HEAD = re.compile(r"期待|結果|手順|確認")
+_OPEN_HEAD = re.compile(
+    r"型|桁|長さ|必須|null|初期|制約|キー|説明|備考|内容|概要|結果|判定|状態|状況|目的|特徴|詳細|対応|手順|期待|値|数|率|日|時|用途|理由|対策|例"
+)
+_FEWEST_COLUMNS, _LONGEST_VALUE = 3, 30
 _SHORTEST_DESCRIPTION, _PAIR = 12, 2
 _FRACTION = re.compile(r"(?<![0-9.])(?P<of>0\.[0-9]{1,5})\s?\((?:約|≒|=)?\s?(?P<share>[0-9]{1,2}(?:\.[0-9]+)?)\s?%\)")
 
@@ -76,6 +81,56 @@ def copied_descriptions(text: str, sections: tuple[Section, ...], blocks: tuple[
         if len(rows) == _PAIR and len(names) == _PAIR and all(names):
             shown = tuple(f"{name}: {words}" for name, _ in rows)
             yield Contradiction(kind="copied", name=rows[1][0], written=shown, places=tuple(span for _, span in rows))
+
+
+def rows_otherwise(text: str, sections: tuple[Section, ...], blocks: tuple[Block, ...]) -> Iterator[Contradiction]:
+    """Yield a thing that two tables name in one column and give different values of in another.
+
+    The tables must have columns of their own, and agree on at least as many things as they differ on: else they are
+    about different things.
+    """
+    skipped = apparatus(text, sections)
+    by_heads: dict[tuple[str, str], list[tuple[Table, dict[str, Cell]]]] = defaultdict(list)
+    for table in read_tables(text, blocks):
+        heads = [fold_compact(cell.text) for cell in table.header.cells]
+        if len(heads) < _FEWEST_COLUMNS or inside(skipped, table.header.start) or not heads[0]:
+            continue
+        for at, head in enumerate(heads[1:], 1):
+            if head and not _OPEN_HEAD.search(head) and (values := _values_by_key(table, at)):
+                by_heads[heads[0], head].append((table, values))
+    for (_, head), described in by_heads.items():
+        for (one, here), (other, there) in pairwise(described):
+            shared = here.keys() & there.keys()
+            differing = sorted(key for key in shared if not _are_alike(here[key].text, there[key].text))
+            if not differing or len(differing) * 2 > len(shared) or _same_heads(one, other):
+                continue
+            for key in differing:
+                places = tuple(Span(start=cell.start, end=cell.end) for cell in (here[key], there[key]))
+                written = (here[key].text, there[key].text)
+                yield Contradiction(kind="row", name=f"{key}の{head}", written=written, places=places)
+
+
+def _values_by_key(table: Table, at: int) -> dict[str, Cell]:
+    """Return the cells of a column by the things that the first column names, each of them once."""
+    named = [row for row in table.rows if at < len(row.cells) and row.cells[0].text]
+    counts = Counter(fold_compact(row.cells[0].text) for row in named)
+    return {
+        key: row.cells[at]
+        for row in named
+        if counts[key := fold_compact(row.cells[0].text)] == 1
+        and re.search(r"[^\W\d_]{2}", key)
+        and 1 < len(row.cells[at].text) <= _LONGEST_VALUE
+    }
+
+
+def _are_alike(one: str, other: str) -> bool:
+    first, second = fold_compact(one), fold_compact(other)
+    return first in second or second in first
+
+
+def _same_heads(one: Table, other: Table) -> bool:
+    """Whether two tables have the same columns: records of one form, each of another thing."""
+    return [cell.text for cell in one.header.cells] == [cell.text for cell in other.header.cells]
 
 
 def _bare(path: str) -> str:
