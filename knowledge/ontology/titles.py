@@ -60,8 +60,10 @@ class TopicHeadings:
     def include(self, title: str) -> bool:
         """Return whether a heading names the topic, as `names_topic` does."""
         bare = bare_title(title)
-        named = any(self.names.fit(part) for part in title_parts(bare))
-        if not named and not any(pattern.occurs_in(bare) for pattern in self.patterns):
+        parts = title_parts(bare)
+        named = any(self.names.fit(part) for part in parts)
+        described = (bare, *parts[1:])
+        if not named and not any(pattern.occurs_in(each) for pattern in self.patterns for each in described):
             return False  # asked first, since nearly every heading names something else
         return not any(pattern.occurs_in(bare) for pattern in self.exclusions)
 
