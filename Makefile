@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 # How many processes run the suite, each with servers of its own.
 TESTERS ?= 2
 
-.PHONY: run test test-fast test-long coverage lint licences bench conformance clean
+.PHONY: run test test-fast test-long coverage lint licences vulnerabilities bench conformance clean
 
 $(VENV)/run.stamp: requirements/base.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -34,6 +34,9 @@ coverage: $(VENV)/dev.stamp  ## branches that the suite takes, by package; COVER
 
 licences: $(VENV)/dev.stamp  ## licences of what is shipped, and sbom.json (CycloneDX)
 	$(BIN)/python -m tools.licences --sbom sbom.json
+
+vulnerabilities: $(VENV)/dev.stamp  ## what is known of the pins; VULNERABILITIES_ARGS="--database all.zip" without a network
+	$(BIN)/python -m tools.vulnerabilities $(VULNERABILITIES_ARGS)
 
 lint: $(VENV)/dev.stamp  ## ruff, mypy strict, import-linter, migrations
 	$(BIN)/ruff check .

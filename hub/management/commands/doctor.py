@@ -12,6 +12,7 @@ from django.db.migrations.executor import MigrationExecutor
 
 from hub.access.audit_trail import rights_to_change_events
 from hub.core.commands import HubCommand, cli_call
+from hub.core.connections import disk_is_encrypted, plain_connections
 from hub.core.errors import HubError
 from hub.core.no_network import can_refuse_network
 from hub.core.temporary import is_in_memory, temp_root
@@ -89,6 +90,7 @@ def _diagnose(*, repair: bool, remove_many: bool, claim: bool) -> Iterator[dict[
     yield _store_owner()
     yield from _encryption()
     yield _parser_children()
+    yield from _connections()
     yield from _index(repair=repair, remove_many=remove_many)
 
 
@@ -121,6 +123,24 @@ def _encryption() -> Iterator[dict[str, object]]:
         yield _line(
             "temporary files", "note", f"they are plain for as long as they are read, in {temp_root()}; {advice}"
         )
+
+
+def _connections() -> Iterator[dict[str, object]]:
+    """What is plain over a network, and whether the embedded database's disk is seen to be encrypted."""
+    plain = list(plain_connections(settings.CONFIG))
+    for problem in plain:
+        yield _line("network", "warning", problem)
+    if not plain:
+        yield _line("network", "ok", "nothing is plain over a network")
+    if settings.EMBEDDED_DATABASE:
+        if disk_is_encrypted(settings.HUB_DATA_DIR):
+            yield _line("database at rest", "ok", "on an encrypted disk")
+        else:
+            advice = "PostgreSQL holds the texts in plain; have HUB_DATA_DIR on one (LUKS, or the provider's)"
+            yield _line("database at rest", "note", f"the disk can't be seen to be encrypted; {advice}")
+    else:
+        advice = "its server holds the texts in plain; have its disk, its log and its dumps encrypted"
+        yield _line("database at rest", "note", advice)
 
 
 def _parser_children() -> dict[str, object]:
