@@ -48,6 +48,8 @@ app.conf.beat_schedule = {
     "tidy": {"task": "knowledge.tidy", "schedule": 86400.0, "options": {"expires": 3600}},
     "alerts": {"task": "hub.alerts", "schedule": 30.0, "options": {"expires": 30}},
     "sweep-temporary-files": {"task": "hub.sweep_temporary_files", "schedule": 60.0, "options": {"expires": 60}},
+    "seal-audit": {"task": "hub.seal_audit", "schedule": 30.0, "options": {"expires": 30}},
+    "verify-audit": {"task": "hub.verify_audit", "schedule": crontab(hour=3, minute=30)},
     "prune": {"task": "hub.prune", "schedule": 3600.0, "options": {"expires": 3600}},
 }
 
@@ -93,6 +95,25 @@ def sweep_temporary_files() -> int:
 @beat_init.connect
 def _sweep_at_start(**_signal: object) -> None:
     sweep_temporary_files()
+
+
+@app.task(name="hub.seal_audit")
+def seal_audit() -> None:
+    """Seal the lines of the audit trail that are complete, and note the newest seal outside of the database."""
+    from hub.audit.checks import seal_and_note  # Django is not set up yet when this module is imported
+
+    seal_and_note()
+
+
+@app.task(name="hub.verify_audit", time_limit=6 * 3600)
+def verify_audit() -> None:
+    """Remove lines of the audit trail whose time is over, and verify the rest; the alerts say what is wrong."""
+    from hub.audit.checks import remove_what_is_expired, verify_and_alert
+
+    try:
+        remove_what_is_expired()
+    finally:
+        verify_and_alert()
 
 
 @app.task(name="hub.alerts")

@@ -17,6 +17,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, InstanceOf, Validat
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from hub.core.client_address import Networks
+from hub.core.context import purpose_of
 from hub.core.encryption.key_text import parse_keys
 from hub.core.identity_providers import IdentityProvider, check_providers, read_providers
 
@@ -93,10 +94,31 @@ def _check_metrics_token(value: str) -> str:
     return value
 
 
+def _check_audit_key(value: str) -> str:
+    if value and len(value) < LEAST_TOKEN_CHARS:
+        raise ValueError(f"expected {LEAST_TOKEN_CHARS} random characters or more")
+    return value
+
+
+def _check_anchors(value: tuple[str, ...]) -> tuple[str, ...]:
+    for text in value:
+        parts = urlsplit(text)
+        is_file = not parts.scheme and text.startswith("/")
+        is_bucket = parts.scheme == "s3" and bool(parts.netloc)
+        is_syslog = parts.scheme == "syslog" and bool(parts.hostname or parts.path)
+        if not (is_file or is_bucket or is_syslog or text == "none"):
+            raise ValueError("expected /path, s3://bucket/prefix, syslog:/dev/log, syslog://host:514 or none")
+    return value
+
+
 CommaList = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split_commas)]
 AlertUrls = Annotated[CommaList, AfterValidator(_check_alert_urls)]
 McpTransports = Annotated[CommaList, AfterValidator(_check_transports)]
 TrustedProxies = Annotated[InstanceOf[Networks], NoDecode, BeforeValidator(_read_networks)]
+AuditKeyText = Annotated[str, AfterValidator(_check_audit_key)]
+AuditKeyTexts = Annotated[CommaList, AfterValidator(lambda values: tuple(map(_check_audit_key, values)))]
+AuditAnchors = Annotated[CommaList, AfterValidator(_check_anchors)]
+Purpose = Annotated[str, AfterValidator(purpose_of)]
 MetricsToken = Annotated[str, AfterValidator(_check_metrics_token)]
 IdentityProviders = Annotated[
     tuple[IdentityProvider, ...], NoDecode, BeforeValidator(read_providers), AfterValidator(check_providers)
@@ -360,6 +382,39 @@ class Configuration(BaseSettings):
         "the machine's memory; 0 = none",
     )
     hub_rate_limit_per_minute: int = Field(600, ge=1, description="REST and MCP requests per token and minute")
+    hub_audit_key: AuditKeyText = Field(
+        "", description="the key that proves the audit trail, 32 random characters or more; empty = from SECRET_KEY"
+    )
+    hub_audit_old_keys: AuditKeyTexts = Field(
+        (), description="keys that lines and seals of before were made with, comma separated, also former SECRET_KEYs"
+    )
+    hub_audit_queries: Literal["hash", "text", "none"] = Field(
+        "hash", description="what the audit trail keeps of a question: a keyed hash, its text, or none"
+    )
+    hub_audit_wait_for_disk: bool = Field(
+        True, description="a read is answered once its audit line is on disk; off: a crash of PostgreSQL may lose 0.6 s"
+    )
+    hub_audit_anchors: AuditAnchors = Field(
+        (),
+        description="where the newest seal of the audit trail is noted: files (/path), s3://bucket/prefix, "
+        "syslog:/dev/log or syslog://host:514, comma separated; empty = a file in HUB_DATA_DIR beside an embedded "
+        "database; none",
+    )
+    hub_audit_anchor_lock_days: int | None = Field(
+        None, ge=1, le=36500, description="days for which notes in S3 can't be removed (object lock, compliance mode)"
+    )
+    hub_audit_read_days: int | None = Field(
+        None, ge=30, description="days after which lines about reading are removed; empty = never"
+    )
+    hub_audit_change_days: int | None = Field(
+        None, ge=30, description="the same for lines about changes; who uploaded what is kept"
+    )
+    hub_audit_access_days: int | None = Field(
+        None, ge=30, description="the same for lines about sign-ins, tokens, rights and settings"
+    )
+    hub_purpose: Purpose = Field(
+        "", description="what commands and stdio MCP servers are used for, in their lines of the audit trail"
+    )
     hub_token_max_days: int = Field(
         365, ge=1, le=3650, description="the longest life of an access token in days, and the one it gets by default"
     )

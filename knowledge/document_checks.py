@@ -8,6 +8,7 @@ from django.utils.translation import gettext_lazy as _
 from rdflib import Graph, URIRef
 
 from hub.access.principals import Principal
+from hub.access.services import record_event
 from hub.access.turns import Turns
 from hub.core.errors import Conflict, InvalidInput
 from hub.core.patterns import PatternRefused, PatternTooSlow, patterns_within
@@ -97,7 +98,10 @@ def check_coverage(principal: Principal, document_id: str, domain: str, check_ty
     document = get_document(principal, document_id)
     ontology = get_ontology(principal, domain)
     with _turns.get().taken_by(principal):
-        return _coverage(document, ontology, domain, check_type)
+        answer = _coverage(document, ontology, domain, check_type)
+    facts = {"part": "coverage", "version": answer.version.number, "domain": domain}
+    record_event(principal, "DOCUMENT_READ", f"document:{document.public_id}", **facts)
+    return answer
 
 
 def _coverage(document: Document, ontology: Ontology, domain: str, check_type: CheckType) -> CoverageAnswer:

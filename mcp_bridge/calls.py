@@ -15,7 +15,7 @@ from pydantic import ValidationError
 
 from hub.access.principals import Principal
 from hub.core.client_address import address_of
-from hub.core.context import CallContext, call_context, current_call
+from hub.core.context import PURPOSE_HEADER, CallContext, call_context, current_call, purpose_of
 from hub.core.errors import HubError
 from hub.core.ids import new_id
 from mcp_bridge.caller import Caller, accepted_language, caller_context
@@ -26,6 +26,7 @@ from mcp_bridge.principal import PrincipalSource
 from mcp_bridge.tokens import TokenLookup
 
 # Requests that say nothing of what is stored: answered before anybody is asked who calls.
+PURPOSE_META_KEY = "hub/purpose"
 WITHOUT_CALLER = frozenset({"initialize", "ping", "server/discover"})
 
 
@@ -121,4 +122,14 @@ def _describe(ctx: ServerRequestContext[Any, Any]) -> CallContext:
     if agent is None and params is not None:
         agent = f"{params.client_info.name}/{params.client_info.version}"
     address = request.client.host if request and request.client else None
-    return CallContext(door="mcp", request_id=new_id("req"), address=address_of(address), agent=agent)
+    return CallContext(
+        door="mcp", request_id=new_id("req"), address=address_of(address), agent=agent, purpose=_purpose(ctx)
+    )
+
+
+def _purpose(ctx: ServerRequestContext[Any, Any]) -> str:
+    """What the request's ``_meta``, its header or, over stdio, HUB_PURPOSE says that it is for."""
+    if given := purpose_of((ctx.meta or {}).get(PURPOSE_META_KEY)):
+        return given
+    headers = getattr(ctx.request, "headers", None)
+    return settings.CONFIG.hub_purpose if headers is None else purpose_of(headers.get(PURPOSE_HEADER))

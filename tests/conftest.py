@@ -16,7 +16,7 @@ from xdist.remote import Producer
 from xdist.scheduler import LoadFileScheduling
 
 from hub.core.embedded import shared_postgres
-from hub.core.embedded.cluster import ROLE
+from hub.core.embedded.cluster import APPEND_ONLY, ROLE
 from hub.core.embedded.postgres import MAINTENANCE_DATABASE
 from hub.core.valkey import ensure_queue
 from knowledge.storage.blobs import claim_store
@@ -24,6 +24,7 @@ from tests.lanes import FAST_LANE, group_of, is_slow
 
 # A role of the tests alone, which the hub's is a member of here.
 EMPTIES_TABLES = "hub_tests"
+APPEND_ONLY_TRIGGER = "hub_append_only"
 REPOSITORY = Path(__file__).resolve().parent.parent
 
 
@@ -83,7 +84,9 @@ def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -
     """Let tests that commit empty the audit trail's table after them, which the hub itself can't."""
     server = shared_postgres(settings.HUB_DATA_DIR / "postgres")
     with server.superuser(str(connection.settings_dict["NAME"])) as superuser:
-        superuser.execute(f"GRANT TRUNCATE ON access_auditevent TO {EMPTIES_TABLES}")
+        for table in APPEND_ONLY:
+            superuser.execute(f"GRANT TRUNCATE ON {table} TO {EMPTIES_TABLES}")
+            superuser.execute(f"ALTER TABLE {table} DISABLE TRIGGER {APPEND_ONLY_TRIGGER}")
     with django_db_blocker.unblock():
         claim_store()  # tests leave files of theirs behind, which another database would not take for its own
 

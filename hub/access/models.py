@@ -104,8 +104,22 @@ class AccessToken(models.Model):
         return self.expires_at <= now
 
 
+class AuditKind(models.TextChoices):
+    """How long a line is kept. ``BEFORE`` are lines of versions that did not chain them."""
+
+    BEFORE = "", _("before the chain")
+    READ = "read", _("reading")
+    CHANGE = "change", _("change")
+    ACCESS = "access", _("sign-in and rights")
+    KEPT = "kept", _("kept for good")
+
+
 class AuditEvent(models.Model):
-    """One line of the audit trail: who did what to which resource, when, through which door. Never changed."""
+    """One line of the audit trail: who did what to which resource, when, through which door. Never changed.
+
+    ``code`` proves the other columns but the number, see :mod:`hub.access.audit_lines`; seals prove the number, and
+    that the line is there, see :mod:`hub.access.audit_seals`.
+    """
 
     at = models.DateTimeField(_("at"), default=timezone.now, editable=False)
     action = models.CharField(_("action"), max_length=40, editable=False)
@@ -125,15 +139,66 @@ class AuditEvent(models.Model):
     request_id = models.CharField(_("request id"), max_length=64, blank=True, editable=False)
     address = models.GenericIPAddressField(_("address"), null=True, editable=False)
     agent = models.CharField(_("agent"), max_length=200, blank=True, editable=False)
+    purpose = models.CharField(_("purpose"), max_length=200, default="", db_default="", blank=True, editable=False)
+    kind = models.CharField(
+        _("kind"), max_length=10, choices=AuditKind.choices, default=AuditKind.BEFORE, db_default="", editable=False
+    )
+    code = models.CharField(_("code"), max_length=80, default="", db_default="", blank=True, editable=False)
 
     class Meta:
         verbose_name = _("audit event")
         verbose_name_plural = _("audit events")
         ordering = ["-id"]
-        indexes = [models.Index(fields=["action", "-id"]), models.Index(fields=["resource", "-id"])]
+        indexes = [
+            models.Index(fields=["action", "-id"]),
+            models.Index(fields=["resource", "-id"]),
+            models.Index(fields=["principal", "-id"]),
+        ]
 
     def __str__(self) -> str:
         return f"{self.action} {self.resource}"
+
+
+class AuditSeal(models.Model):
+    """A batch of lines that is complete: what it holds, and the seal before it. Never changed.
+
+    ``parts`` has for each kind of lines {count, digest}, the digest that of the row of :class:`AuditSealedLines`.
+    ``gaps`` are the numbers from ``first`` to ``last``, as [first, last], that had no line then; ``late`` the numbers
+    from gaps of earlier seals whose transactions ended since. ``digest`` is of all this and ``previous``.
+    """
+
+    number = models.BigIntegerField(_("number"), primary_key=True, editable=False)
+    at = models.DateTimeField(_("at"), editable=False)
+    first = models.BigIntegerField(_("first line"), editable=False)
+    last = models.BigIntegerField(_("last line"), editable=False)
+    count = models.PositiveIntegerField(_("lines"), editable=False)
+    parts = models.JSONField(editable=False)
+    gaps = models.JSONField(editable=False)
+    late = models.JSONField(editable=False)
+    previous = models.CharField(max_length=64, editable=False)
+    digest = models.CharField(max_length=64, editable=False)
+    code = models.CharField(max_length=80, editable=False)
+
+    class Meta:
+        verbose_name = _("seal of the audit trail")
+        verbose_name_plural = _("seals of the audit trail")
+
+    def __str__(self) -> str:
+        return f"{self.number}: {self.first}–{self.last}"
+
+
+class AuditSealedLines(models.Model):
+    """The lines of one kind in a seal: the number (8 bytes) and the first half of the SHA-256 (16 bytes) of each.
+
+    They go with their lines when their kind's time is over; the seal keeps their digest.
+    """
+
+    seal = models.ForeignKey(AuditSeal, on_delete=models.DO_NOTHING, editable=False)
+    kind = models.CharField(max_length=10, choices=AuditKind.choices, editable=False)
+    lines = models.BinaryField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["seal", "kind"], name="one_row_of_lines_per_seal_and_kind")]
 
 
 class IdempotencyRecord(models.Model):

@@ -24,9 +24,9 @@ from django.db.models.signals import pre_save
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from hub.access.models import AccessToken, AuditEvent, HubRoleGrant
+from hub.access.audit_lines import write_line
+from hub.access.models import AccessToken, HubRoleGrant
 from hub.access.principals import ALL_SCOPES, HUB_ROLE_SCOPES, Classification, HubRole, Principal, Scope, local_operator
-from hub.core.context import current_call
 from hub.core.database import prepared_cursor
 from hub.core.errors import Forbidden, InvalidInput, NotFound, Unauthenticated
 from hub.core.extensions import ExtensionPoint
@@ -250,19 +250,8 @@ def _ceiling(cleared: int | None, *, is_superuser: bool) -> Classification:
 
 
 def record_event(principal: Principal, action: str, resource: str = "", **details: object) -> None:
-    """Write one audit line; address, agent and door come from the running call. One query."""
-    call = current_call()
-    AuditEvent.objects.create(
-        action=action,
-        principal=principal.name,
-        user_id=principal.user_id,
-        resource=resource,
-        details=details,
-        door=call.door if call else "",
-        request_id=call.request_id if call else "",
-        address=call.address if call else None,
-        agent=(call.agent or "")[:200] if call else "",
-    )
+    """Write one line of the audit trail; address, agent, purpose and door come from the running call. One statement."""
+    write_line(principal, action, resource, details)
 
 
 def local_principal(token: str = "") -> Principal:

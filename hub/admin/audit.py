@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import json
+from datetime import date
 from typing import Any
 
 from django.contrib import admin
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest
+from django.http.response import HttpResponseBase
 from django.utils.translation import gettext_lazy as _
 
-from hub.access.models import AuditEvent
+from hub.access.models import AuditEvent, AuditKind
 from hub.access.principals import Principal, Scope
 from hub.admin_site.base import ReadOnlyMixin
-from hub.admin_site.keyset import KeysetModelAdmin
+from hub.admin_site.keyset import KeysetChangeList, KeysetModelAdmin
 from hub.admin_site.pages import principal_of
-from hub.audit.events import shown_details, visible_events
+from hub.audit.events import EventFilter, details_for, filtered, record_audit_read, visible_events
 from knowledge.models import Collection
 
 RECENT = 2000
@@ -35,6 +37,17 @@ class ActionFilter(admin.SimpleListFilter):
         return queryset.filter(action=self.value()) if self.value() else queryset
 
 
+class KindFilter(admin.SimpleListFilter):
+    title = _("kind")
+    parameter_name = "kind"
+
+    def lookups(self, request: HttpRequest, model_admin: admin.ModelAdmin[Any]) -> list[tuple[str, str]]:
+        return [(kind.value, str(kind.label)) for kind in AuditKind if kind.value]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[AuditEvent]) -> QuerySet[AuditEvent]:
+        return filtered(queryset, EventFilter(kind=self.value() or ""))
+
+
 class DoorFilter(admin.SimpleListFilter):
     title = _("door")
     parameter_name = "door"
@@ -46,21 +59,53 @@ class DoorFilter(admin.SimpleListFilter):
         return queryset.filter(door=self.value()) if self.value() else queryset
 
 
+class AuditChangeList(KeysetChangeList):
+    """A page of the trail, whose reading is a line of it, too."""
+
+    def get_results(self, request: HttpRequest) -> None:
+        """Load the page that the query names. One query, and one statement for the line."""
+        super().get_results(request)
+        record_audit_read(principal_of(request), {name: value[:100] for name, value in request.GET.items()})
+
+
 @admin.register(AuditEvent)
 class AuditEventAdmin(ReadOnlyMixin, KeysetModelAdmin):
     list_display = ("at", "action", "principal", "resource", "door", "address", "request_id")
     list_display_links = ("at",)
-    list_filter = (ActionFilter, DoorFilter)
-    search_fields = ("resource",)
-    search_help_text = "document:doc_…, review:rev_…, token:…"
-    fields = ("at", "action", "principal", "resource", "own_details", "door", "address", "agent", "request_id")
+    list_filter = (ActionFilter, KindFilter, DoorFilter)
+    search_fields = ("resource",)  # only that there is a field: get_search_results looks
+    search_help_text = _(
+        "A person, document:doc_…, doc_… (searches that showed it, too), review:rev_…, or a day such as 2026-03-31"
+    )
+    fields = (
+        *("at", "action", "kind", "principal", "resource", "own_details", "purpose"),
+        *("door", "address", "agent", "request_id", "code"),
+    )
 
     def may_view(self, principal: Principal, obj: Model | None) -> bool:
         return principal.is_superuser or Collection.objects.visible_to(principal, Scope.AUDIT).exists()
 
     @admin.display(description=_("details"))
     def own_details(self, event: AuditEvent) -> str:
-        return json.dumps(shown_details(event), ensure_ascii=False)
+        return json.dumps(event.__dict__["shown"], ensure_ascii=False)
+
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[KeysetChangeList]:  # noqa: ANN401
+        return AuditChangeList
+
+    def render_change_form(
+        self,
+        request: HttpRequest,
+        context: dict[str, Any],
+        *args: Any,  # noqa: ANN401
+        obj: AuditEvent | None = None,
+        **kwargs: Any,  # noqa: ANN401
+    ) -> HttpResponseBase:
+        """Show one line, which the trail notes."""
+        if obj is not None:
+            record_audit_read(principal_of(request), {"line": obj.pk})
+            obj.__dict__["shown"] = details_for(principal_of(request), obj)
+        response: HttpResponseBase = super().render_change_form(request, context, *args, obj=obj, **kwargs)
+        return response
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[AuditEvent]:
         return visible_events(principal_of(request)).order_by("-pk")
@@ -70,4 +115,13 @@ class AuditEventAdmin(ReadOnlyMixin, KeysetModelAdmin):
     ) -> tuple[QuerySet[AuditEvent], bool]:
         if not search_term:
             return queryset, False
-        return queryset.filter(resource__startswith=search_term) | queryset.filter(principal=search_term), False
+        term = search_term.strip()
+        try:
+            day = date.fromisoformat(term)
+        except ValueError:
+            day = None
+        if day is not None:
+            return filtered(queryset, EventFilter(day=day)), False
+        if term.startswith(("doc_", "document:")):
+            return filtered(queryset, EventFilter(about=term)), False
+        return queryset.filter(resource__startswith=term) | queryset.filter(principal=term), False

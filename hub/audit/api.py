@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from dataclasses import fields
+from datetime import date, datetime
+from functools import partial
 from typing import Annotated, Any
 
+from django.http.response import HttpResponseBase
 from ninja import Field, Query, Router, Schema
 
 from hub.access.models import AuditEvent
-from hub.audit.events import list_events, shown_details
+from hub.access.principals import Principal
+from hub.audit.events import EventFilter, details_for, list_events, record_audit_read
+from hub.audit.exports import export_events
 from hub.core.moments import Moment
 from hub.rest.auth import HubRequest
 from hub.rest.pagination import KeysetPage, cursor_scope, paginate_keyset
+from hub.rest.responses import attachment
 from hub.rest.schemas import Page, PageQuery, ShortText
 
 router = Router(tags=["operations"])
@@ -20,9 +26,18 @@ router = Router(tags=["operations"])
 class AuditQuery(Schema):
     action: ShortText = Field("", description="DOCUMENT_UPLOAD, SEARCH, REVIEW_START, …")
     resource: ShortText = Field("", description="document:doc_…, review:rev_…, collection:slug, …")
+    about: ShortText = Field("", description="a resource, or the id of a document that a search or an answer showed")
     principal: ShortText = Field("", description="who")
+    kind: ShortText = Field("", description="read, change, access or kept")
+    purpose: ShortText = Field("", description="a part of the purpose that was given")
+    question: ShortText = Field("", description="searches that asked exactly this, also where only a hash is kept")
+    day: date | None = Field(None, description="of the hub's time zone")
     since: Moment | None = None
     until: Moment | None = Field(None, description="exclusive")
+
+    def wanted(self) -> EventFilter:
+        """What the service takes."""
+        return EventFilter(**{one.name: getattr(self, one.name) for one in fields(EventFilter)})
 
 
 class AuditEventOut(Schema):
@@ -38,6 +53,8 @@ class AuditEventOut(Schema):
     request_id: str
     address: str | None
     agent: str
+    purpose: str
+    kind: str
 
 
 @router.get("/audit", response=Page[AuditEventOut])
@@ -45,18 +62,25 @@ def list_audit_events(
     request: HubRequest, filters: Annotated[AuditQuery, Query()], page: Annotated[PageQuery, Query()]
 ) -> KeysetPage[AuditEventOut]:
     """The audit trail, newest first: all of it for superusers, for auditors the lines about what they audit."""
-    events = list_events(
-        request.principal,
-        action=filters.action,
-        resource=filters.resource,
-        who=filters.principal,
-        since=filters.since,
-        until=filters.until,
-    )
+    wanted = filters.wanted()
+    events = list_events(request.principal, wanted)
+    record_audit_read(request.principal, wanted.asked())
     scope = cursor_scope("audit", filters)
-    return paginate_keyset(events, limit=page.limit, cursor=page.cursor, scope=scope).map(_event_out)
+    found = paginate_keyset(events, limit=page.limit, cursor=page.cursor, scope=scope)
+    return found.map(partial(_event_out, request.principal))
 
 
-def _event_out(event: AuditEvent) -> AuditEventOut:
+@router.get("/audit/export")
+def export_audit_events(
+    request: HubRequest,
+    filters: Annotated[AuditQuery, Query()],
+    file_format: Annotated[ShortText, Query(alias="format", description="csv, jsonl or cef")] = "csv",
+) -> HttpResponseBase:
+    """The same lines as a file, oldest first."""
+    parts, form = export_events(request.principal, filters.wanted(), file_format=file_format)
+    return attachment(request, parts, filename=f"audit.{form.suffix}", content_type=form.content_type)
+
+
+def _event_out(principal: Principal, event: AuditEvent) -> AuditEventOut:
     shown = AuditEventOut.model_validate(event, from_attributes=True)
-    return shown.model_copy(update={"details": shown_details(event)})
+    return shown.model_copy(update={"details": details_for(principal, event)})

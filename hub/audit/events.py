@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from datetime import date, datetime, time, timedelta
 from typing import Any
 
-from django.db.models import CharField, Exists, F, OuterRef, QuerySet, Value
+from django.db.models import CharField, Exists, F, OuterRef, Q, QuerySet, Value
 from django.db.models.functions import Concat
+from django.utils import timezone
 
+from hub.access.audit_lines import hash_of_query
 from hub.access.models import AuditEvent
 from hub.access.principals import Principal, Scope
+from hub.access.services import record_event
 from knowledge.models import Collection, Document
 from review.models import Review
 
@@ -33,9 +38,19 @@ def _is_of_a_former_collection() -> Exists:
 
 
 def shown_details(event: AuditEvent) -> dict[str, Any]:
-    """A line's details without the ids of other documents than its own, which lines of earlier versions hold."""
-    related = event.details.get("related_documents")
-    return {**event.details, "related_documents": len(related)} if isinstance(related, list) else event.details
+    """A line's details without the ids of other documents than its own.
+
+    Which documents a search showed is for superusers, who may see all of them.
+    """
+    details: dict[str, Any] = event.details
+    lists = {name: details.get(name) for name in ("related_documents", "documents")}
+    return details | {name: len(given) for name, given in lists.items() if isinstance(given, list)}
+
+
+def details_for(principal: Principal, event: AuditEvent) -> dict[str, Any]:
+    """A line's details as the caller may read them: whole for superusers."""
+    details: dict[str, Any] = event.details
+    return details if principal.is_superuser else shown_details(event)
 
 
 def _resources(kind: str, field: str, rows: QuerySet[Any]) -> QuerySet[Any]:
@@ -48,17 +63,70 @@ def _name_of(kind: str, field: str) -> Concat:
     return Concat(Value(f"{kind}:"), F(field), output_field=CharField())
 
 
-def list_events(
-    principal: Principal,
-    *,
-    action: str = "",
-    resource: str = "",
-    who: str = "",
-    since: datetime | None = None,
-    until: datetime | None = None,
-) -> QuerySet[AuditEvent]:
-    """The lines that an auditor may read, newest first; ``until`` is exclusive."""
+def record_audit_read(principal: Principal, asked: Mapping[str, object]) -> None:
+    """Write that lines of the trail were read, and which were asked for. One statement."""
+    record_event(principal, "AUDIT_READ", "", asked=dict(asked))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventFilter:
+    """Which lines are wanted; empty fields do not restrict.
+
+    ``about`` is a resource, or the public id of a document that a search or an answer showed. ``until`` is exclusive.
+    """
+
+    action: str = ""
+    resource: str = ""
+    about: str = ""
+    principal: str = ""
+    kind: str = ""
+    purpose: str = ""
+    question: str = ""
+    day: date | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+
+    def asked(self) -> dict[str, str]:
+        """The fields that restrict, as texts; of a question its hash."""
+        given = {one.name: getattr(self, one.name) for one in fields(self)}
+        asked = {name: str(value) for name, value in given.items() if value}
+        return asked | ({"question": hash_of_query(self.question)} if self.question else {})
+
+
+def list_events(principal: Principal, wanted: EventFilter | None = None) -> QuerySet[AuditEvent]:
+    """The lines that an auditor may read, newest first. Raises Forbidden without the scope audit."""
     principal.require(Scope.AUDIT)
-    wanted = {"action": action, "resource": resource, "principal": who, "at__gte": since, "at__lt": until}
-    given = {name: value for name, value in wanted.items() if value}
-    return visible_events(principal).filter(**given).order_by("-id")
+    return filtered(visible_events(principal), wanted or EventFilter()).order_by("-id")
+
+
+def filtered(events: QuerySet[AuditEvent], wanted: EventFilter) -> QuerySet[AuditEvent]:
+    """Keep the lines that are wanted; whose they are is the caller's affair."""
+    first, end = _day(wanted.day) if wanted.day else (None, None)
+    exact = {
+        "action": wanted.action,
+        "resource": wanted.resource,
+        "principal": wanted.principal,
+        "kind": wanted.kind,
+        "purpose__icontains": wanted.purpose,
+        "at__gte": max((moment for moment in (wanted.since, first) if moment), default=None),
+        "at__lt": min((moment for moment in (wanted.until, end) if moment), default=None),
+    }
+    events = events.filter(**{name: value for name, value in exact.items() if value})
+    if wanted.about:
+        document = wanted.about.removeprefix("document:")
+        events = events.filter(
+            Q(resource=wanted.about)
+            | Q(resource=f"document:{document}")
+            | Q(details__documents__contains=[document])
+            | Q(details__document_id=document)
+        )
+    if wanted.question:
+        events = events.filter(
+            Q(details__query_hash=hash_of_query(wanted.question)) | Q(details__query=wanted.question)
+        )
+    return events
+
+
+def _day(day: date) -> tuple[datetime, datetime]:
+    first = timezone.make_aware(datetime.combine(day, time.min))
+    return first, first + timedelta(days=1)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from urllib.parse import unquote
 
 from hub.core.ids import new_id
 from hub.core.masking import mask
@@ -16,12 +17,30 @@ from hub.core.masking import mask
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallContext:
-    """``door`` is one of rest, mcp, cli, admin, task."""
+    """``door`` is one of rest, mcp, cli, admin, task; ``purpose`` what the caller says that they do it for."""
 
     door: str
     request_id: str
     address: str | None = None
     agent: str | None = None
+    purpose: str = ""
+
+
+PURPOSE_HEADER = "X-Purpose"
+MOST_PURPOSE_CHARS = 200
+
+
+def purpose_of(given: object) -> str:
+    """Read what a caller says that a call is for: at most 200 printable characters; anything but a text is nothing.
+
+    In a header it is UTF-8, as it is or percent-encoded.
+    """
+    if not isinstance(given, str):
+        return ""
+    with suppress(UnicodeError):  # what servers of HTTP make of bytes beyond ASCII
+        given = given.encode("latin-1").decode("utf-8")
+    text = unquote(given[: 12 * MOST_PURPOSE_CHARS])
+    return " ".join("".join(c if c.isprintable() else " " for c in text).split())[:MOST_PURPOSE_CHARS]
 
 
 _current: ContextVar[CallContext | None] = ContextVar("hub_call_context", default=None)

@@ -11,7 +11,7 @@ from django.utils import translation
 from django.utils.translation import gettext_lazy as _
 
 from hub.core.client_address import address_of
-from hub.core.context import CallContext, call_context
+from hub.core.context import PURPOSE_HEADER, CallContext, call_context, purpose_of
 from hub.core.errors import Forbidden, HubError, NotFound
 from hub.core.ids import new_id
 from hub.core.measures import count_request
@@ -34,6 +34,7 @@ def call_context_of(request: HttpRequest) -> CallContext:
         request_id=given if _SANE_REQUEST_ID.fullmatch(given) else new_id("req"),
         address=address_of(request.META.get("REMOTE_ADDR")),
         agent=request.headers.get("User-Agent"),
+        purpose=purpose_of(request.headers.get(PURPOSE_HEADER)),
     )
 
 

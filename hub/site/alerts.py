@@ -43,6 +43,7 @@ FAILING_WITHIN = timedelta(minutes=15)
 FAILING_FROM = 5  # failures, and at least half of what ended
 MCP_FAILING_FROM = 5  # failures within FAILING_WITHIN; there should be none
 SOURCES_AT_MOST = 20
+AUDIT = "hub.verify_audit"
 _STATE, _LOCK, _MCP_SUMS = "alerts:said", "alerts:looking", "alerts:mcp"
 _LOCK_S = 60
 
@@ -81,10 +82,18 @@ def troubles() -> dict[str, str]:
 
 def _failing_work() -> dict[str, str]:
     """Scheduled work that went past errors, and sources whose last scan failed."""
+    failing = failing_tasks()
     found = {
+        f"failing:{one.task}": _("The audit trail is not as it was written: %(problem)s. See `manage.py audit verify`.")
+        % {"problem": "; ".join(one.rows)}
+        for one in failing
+        if one.task == AUDIT
+    }
+    found |= {
         f"failing:{one.task}": _("%(task)s failed at %(count)d rows and went on: %(rows)s. The log says why.")
         % {"task": one.task, "count": one.count, "rows": ", ".join(one.rows)}
-        for one in failing_tasks()
+        for one in failing
+        if one.task != AUDIT
     }
     sources = Source.objects.filter(enabled=True, report__state="failed").order_by("name")
     for name in sources.values_list("name", flat=True)[:SOURCES_AT_MOST]:

@@ -2,22 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any, cast
+
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.db.models.functions import Left
 from django.http import HttpRequest
+from django.http.response import HttpResponseBase
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
+from hub.access.services import record_event
 from hub.admin_site.base import ReadOnlyMixin, column, everybody
-from hub.admin_site.keyset import KeysetModelAdmin
+from hub.admin_site.keyset import KeysetChangeList, KeysetModelAdmin
 from hub.admin_site.pages import principal_of
 from knowledge.admin.fields import ChunkCollectionFilter, ContentFilter
 from knowledge.models import Chunk, Document
 
 EXCERPT_CHARS = 120
+
+
+class ChunkChangeList(KeysetChangeList):
+    """A page of the list shows the beginnings of passages, which is reading."""
+
+    def get_results(self, request: HttpRequest) -> None:
+        """Load the page that the query names. One query, and one statement for the line."""
+        super().get_results(request)
+        shown = cast(Sequence[Chunk], self.result_list)
+        documents = sorted({chunk.version.document.public_id for chunk in shown})
+        if documents:
+            facts = {"part": "passages", "documents": documents, "passages": len(shown)}
+            record_event(principal_of(request), "DOCUMENT_READ", "", **facts)
 
 
 @admin.register(Chunk)
@@ -59,6 +77,24 @@ class ChunkAdmin(ReadOnlyMixin, KeysetModelAdmin):
         if search_term.startswith("doc_"):
             return queryset.filter(version__document__public_id=search_term), False
         return queryset.filter(public_id=search_term), False
+
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[KeysetChangeList]:  # noqa: ANN401
+        return ChunkChangeList
+
+    def render_change_form(
+        self,
+        request: HttpRequest,
+        context: dict[str, Any],
+        *args: Any,  # noqa: ANN401
+        obj: Chunk | None = None,
+        **kwargs: Any,  # noqa: ANN401
+    ) -> HttpResponseBase:
+        """Show one passage, which is reading it."""
+        if obj is not None:
+            facts = {"part": "passages", "version": obj.version.number, "chunk": obj.public_id, "passages": 1}
+            record_event(principal_of(request), "DOCUMENT_READ", f"document:{obj.version.document.public_id}", **facts)
+        response: HttpResponseBase = super().render_change_form(request, context, *args, obj=obj, **kwargs)
+        return response
 
     chunk_id = column(_("id"), "public_id")
 

@@ -16,7 +16,8 @@ from hub.core.errors import HubError
 from hub.core.languages import in_language
 from knowledge.admin.fields import collection_choices
 from knowledge.admin.passages import passage_address
-from knowledge.graph.search import GraphQuery, GraphResult, graph_search
+from knowledge.answering import walk_graph
+from knowledge.graph.search import GraphQuery, GraphResult
 from knowledge.graph.traceability import Matrix, matrix_workbook, traceability_matrix
 from knowledge.models import Document, DocumentType, EdgeType, GraphContribution, NodeType
 
@@ -48,7 +49,7 @@ def graph_data(request: HttpRequest) -> HttpResponseBase:
         depth = 0  # the search says which are allowed
     query = GraphQuery(entity=request.GET.get("entity", ""), max_depth=depth, limit=EXPANSION)
     try:
-        found = graph_search(principal, query)
+        found = walk_graph(principal, query)
     except HubError as error:
         return JsonResponse({"error": str(error)}, status=error.status)
     return JsonResponse(_picture(principal, found))
@@ -102,7 +103,11 @@ def traceability_page(request: HttpRequest) -> HttpResponseBase:
     if form.is_bound and form.is_valid():
         asked = form.cleaned_data
         matrix = traceability_matrix(
-            principal, collection=asked["collection"], prefix=asked["identifiers"], only_gaps=asked["only_gaps"]
+            principal,
+            collection=asked["collection"],
+            prefix=asked["identifiers"],
+            only_gaps=asked["only_gaps"],
+            as_file=request.GET.get("format") == "xlsx",
         )
         if request.GET.get("format") == "xlsx":
             return _excel(matrix, asked["collection"])

@@ -213,7 +213,8 @@ def read_text(
     content = _content(document, versions, whole_number(asked.get("version"), digits=9))
     if content is None:
         return None
-    record_event(principal, "DOCUMENT_READ", f"document:{document.public_id}")
+    version = content.version.number
+    record_event(principal, "DOCUMENT_READ", f"document:{document.public_id}", part="text", version=version)
     start = min(whole_number(asked.get("start"), digits=9) or 0, len(content.markdown))
     end = min(max(whole_number(asked.get("end"), digits=9) or start, start), len(content.markdown))
     return _window(content, start, end)

@@ -21,7 +21,7 @@ from hub.evaluation.models import EvaluationCase, EvaluationDataset
 from knowledge.admin.passages import COLUMN_ROOM, ROOM, ShownText, markdown_versions, passage_address, shown_text
 from knowledge.admin.search_form import MODES, SearchForm
 from knowledge.evaluation.questions import cases_of, is_kept, question_of
-from knowledge.search import search, search_sources
+from knowledge.search import compare_modes, search_sources
 from knowledge.types.search import Explanation, Hit, SearchMode, SearchQuery, SearchResult
 
 LEGS = {
@@ -156,7 +156,7 @@ def _answer(request: HttpRequest, principal: Principal, form: SearchForm) -> dic
         kept = cases_of(principal, question)
         context |= _datasets(request, principal)
     if form.compares:
-        found = [(mode, search(principal, replace(query, mode=SearchMode(mode)))) for mode, _label in MODES]
+        found = compare_modes(principal, query, [SearchMode(mode) for mode, _label in MODES])
         return context | {"columns": _columns(query, found, kept)}
     result = search_sources(principal, query, source=form.chosen_source)
     shown = _shown(query, result, kept, markdown_versions(result.hits), room=ROOM)

@@ -26,9 +26,9 @@ from knowledge.answering.types import (
 from knowledge.documents.documents import check_filters, check_search_filter
 from knowledge.graph.search import GraphQuery, GraphResult, graph_search
 from knowledge.models import Document
-from knowledge.search import GOOD_EVIDENCE, check_number, search
+from knowledge.search import GOOD_EVIDENCE, check_number, record_question, search
 from knowledge.types.notices import Notice
-from knowledge.types.search import Hit, SearchQuery
+from knowledge.types.search import Hit, SearchFilter, SearchQuery
 
 MAX_PASSAGES = 20
 # Beside a passage that answers, weaker ones may complete it.
@@ -60,6 +60,15 @@ def follow_question(principal: Principal, question: Question) -> Iterator[Answer
         principal, SearchQuery(text=question.text, filter=question.filter, limit=MAX_PASSAGES, threshold=LEAST_SCORE)
     )
     codes = {notice.code for notice in result.notices}
+    record_question(
+        principal,
+        "ANSWER",
+        question.text,
+        mode="answer",
+        asked=question.filter,
+        documents=[hit.document_id for hit in result.hits],
+        results=len(result.hits),
+    )
     is_good = "uncalibrated_scores" in codes or (result.hits and (result.hits[0].score or 0) >= GOOD_EVIDENCE)
     return _sentences(principal, question, result.hits if is_good else (), list(result.notices))
 
@@ -114,7 +123,16 @@ def _permitted_outside(passages: Sequence[Hit]) -> tuple[list[Hit], Classificati
 
 
 def walk_graph(principal: Principal, query: GraphQuery) -> GraphResult:
-    """Walk the graph from an entity. Raises what `graph_search` raises, NotFound for a collection that is not there."""
+    """Walk the graph from an entity, and say so in the audit trail.
+
+    Raises what `graph_search` raises, NotFound for a collection that is not there.
+    """
     principal.require(Scope.SEARCH)
     check_filters(principal, scope=Scope.SEARCH, collections=[query.collection])
-    return graph_search(principal, query)
+    found = graph_search(principal, query)
+    asked = SearchFilter(collections=(query.collection,)) if query.collection else None
+    documents = [node.id for node in found.nodes if node.id.startswith("doc_")]
+    record_question(
+        principal, "SEARCH", query.entity, mode="graph", asked=asked, documents=documents, results=len(found.nodes)
+    )
+    return found

@@ -84,14 +84,17 @@ def get_structure(principal: Principal, document_id: str) -> StructureOut:
     document = get_document(principal, document_id)
     version = readable_version(document)
     content = version.content
+    record_event(principal, "DOCUMENT_READ", f"document:{document_id}", part="structure", version=version.number)
     return structure_out(document, version, sections_of(content), blocks_of(content), content.markdown)
 
 
 def get_markdown(principal: Principal, document_id: str) -> str:
     """The stored Markdown of the version a reader sees: what every offset refers to."""
     document = get_document(principal, document_id)
-    record_event(principal, "DOCUMENT_READ", f"document:{document_id}")
-    return readable_version(document).content.markdown
+    version = readable_version(document)
+    markdown = version.content.markdown
+    record_event(principal, "DOCUMENT_READ", f"document:{document_id}", part="text", version=version.number)
+    return markdown
 
 
 def open_original(principal: Principal, document_id: str) -> tuple[DocumentVersion, IO[bytes]]:
@@ -99,14 +102,16 @@ def open_original(principal: Principal, document_id: str) -> tuple[DocumentVersi
     document = get_document(principal, document_id)
     if document.latest_version is None:
         raise Conflict(_("{path} has no file."), path=document.path)
-    record_event(principal, "DOCUMENT_DOWNLOAD", f"document:{document_id}")
-    return document.latest_version, get_blob_store().open(document.latest_version.blob_id)
+    version = document.latest_version
+    record_event(principal, "DOCUMENT_DOWNLOAD", f"document:{document_id}", version=version.number)
+    return version, get_blob_store().open(version.blob_id)
 
 
 def list_chunks(principal: Principal, document_id: str) -> QuerySet[Chunk]:
-    """The chunks of the version a reader sees, in document order."""
+    """The chunks of the version a reader sees, in document order. Reading is written to the audit trail."""
     document = get_document(principal, document_id)
     version = readable_version(document)
+    record_event(principal, "DOCUMENT_READ", f"document:{document_id}", part="passages", version=version.number)
     chunks = Chunk.objects.filter(chunks_of(active_embedding_set()), version=version)
     return chunks.select_related("version__document").order_by("index")
 
@@ -155,6 +160,7 @@ EXTENSIONS = {
 def list_figures(principal: Principal, document_id: str) -> QuerySet[Figure]:
     """The pictures of the version a reader sees, in document order. Raises NotFound; Conflict without text."""
     version = readable_version(get_document(principal, document_id))
+    record_event(principal, "DOCUMENT_READ", f"document:{document_id}", part="figures", version=version.number)
     return Figure.objects.filter(version=version).order_by("index")
 
 
@@ -164,7 +170,7 @@ def open_figure(principal: Principal, document_id: str, figure_id: str) -> tuple
     Raises NotFound for a figure of another document too, and Conflict while there is no text yet.
     """
     figure = _find_figure(get_document(principal, document_id), figure_id)
-    record_event(principal, "DOCUMENT_READ", f"document:{document_id}")
+    record_event(principal, "DOCUMENT_READ", f"document:{document_id}", part="figure", figure=figure_id)
     return figure, get_blob_store().open(figure.blob_id)
 
 

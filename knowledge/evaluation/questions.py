@@ -18,7 +18,7 @@ from hub.evaluation.datasets import get_dataset, own_dataset, save_case
 from hub.evaluation.models import EvaluationCase, EvaluationDataset
 from knowledge.answering import sentences_of, shared_words
 from knowledge.evaluation.measuring import is_answer, search_of
-from knowledge.search import asked_filter, get_chunk
+from knowledge.search import asked_filter, find_chunk
 from knowledge.types.search import Hit, SearchMode, SearchQuery
 
 BAD_LINES_SHOWN = 5
@@ -91,7 +91,7 @@ def keep_answer(*, principal: Principal, question: AskedQuestion, chunk_id: str,
     too. Raises Forbidden, NotFound for a passage or dataset that is not there for the caller, InvalidInput.
     """
     principal.require_hub_curator()
-    hit = get_chunk(principal, chunk_id)
+    hit = find_chunk(principal, chunk_id)
     answer = {"document": hit.document_path, "text": quote_for(question.text, hit)}
     try:
         case = retrieval_case({**question.input, "relevant": [answer]})
@@ -128,7 +128,7 @@ def withdraw_answer(*, principal: Principal, question: AskedQuestion, chunk_id: 
     An answer that names a whole document stays. Raises Forbidden, NotFound.
     """
     principal.require_hub_curator()
-    hit = get_chunk(principal, chunk_id)
+    hit = find_chunk(principal, chunk_id)
     found = get_dataset(principal, dataset)
     with transaction.atomic():
         rows = EvaluationCase.objects.select_for_update().filter(dataset=found, kind=RETRIEVAL)

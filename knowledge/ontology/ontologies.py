@@ -80,7 +80,9 @@ def get_ontology(principal: Principal, domain: str, version: str = "") -> Ontolo
 
 def export_ontology(principal: Principal, domain: str, *, rdf_format: str, version: str = "") -> bytes:
     """Write a version as RDF; the format is a key of ``rdf_files.FORMATS``. Raises NotFound, Conflict."""
-    return write_graph(graph_of(store.load_facts(get_ontology(principal, domain, version))), rdf_format=rdf_format)
+    ontology = get_ontology(principal, domain, version)
+    record_event(principal, "EXPORT", ontology.audited, version=ontology.number, format=rdf_format)
+    return write_graph(graph_of(store.load_facts(ontology)), rdf_format=rdf_format)
 
 
 def preview_import(principal: Principal, domain: str, data: bytes, *, rdf_format: str) -> ImportPreview:

@@ -1,9 +1,10 @@
 """Finding passages: analysis of the question, two legs, fusion, calibrated scores."""
 
+from knowledge.search.audit import record_question
 from knowledge.search.fusion import GOOD_EVIDENCE, calibration_for
 from knowledge.search.highlights import best_window
 from knowledge.search.hybrid import search
-from knowledge.search.pages import get_chunk, neighbours
+from knowledge.search.pages import find_chunk, get_chunk, neighbours
 from knowledge.search.query import (
     MAX_LIMIT,
     MAX_OFFSET,
@@ -21,4 +22,4 @@ from knowledge.search.query import (
 from knowledge.search.retrieval import MAX_CONTEXT_CHUNKS, Retrieval, RetrievalStrategy, retrieve
 from knowledge.search.schemas import ExplanationOut, HitOut, SearchOut, hit_out, page_mark, page_position, search_out
 from knowledge.search.single_document import RankedChunks, chunks_of, nearest_within, rank_within
-from knowledge.search.sources import ask_knowledge_base, knowledge_base_config, search_sources
+from knowledge.search.sources import ask_knowledge_base, compare_modes, knowledge_base_config, search_sources

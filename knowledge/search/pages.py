@@ -16,6 +16,7 @@ from django.db.models.functions import Left, Length
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal, Scope
+from hub.access.services import record_event
 from hub.core.errors import InvalidInput, NotFound
 from knowledge.models import Chunk, DocumentVersion, VersionContent
 from knowledge.search import notices
@@ -91,12 +92,19 @@ def newest_and_passages(chunk_ids: Sequence[int], permitted: PermittedChunks) ->
     return rows[0][0] if rows else 0, {row[1]: _passage(row[1:]) for row in rows}
 
 
+def find_chunk(principal: Principal, chunk_id: str) -> Hit:
+    """As `get_chunk`, for a service that says itself in the audit trail what it read."""
+    return _readable_passage(principal, chunk_id).hit
+
+
 def get_chunk(principal: Principal, chunk_id: str) -> Hit:
-    """Read one passage by its public id, also of an older version or a retired document.
+    """Read one passage by its public id, also of an older version or a retired document; the audit trail says so.
 
     :raises NotFound: there is none, or the caller may not read its document.
     """
-    return _readable_passage(principal, chunk_id).hit
+    hit = find_chunk(principal, chunk_id)
+    _record_reading(principal, hit, passages=1)
+    return hit
 
 
 def neighbours(principal: Principal, chunk_id: str, *, before: int = 1, after: int = 1) -> tuple[Hit, ...]:
@@ -116,8 +124,14 @@ def neighbours(principal: Principal, chunk_id: str, *, before: int = 1, after: i
     asked = _readable_passage(principal, chunk_id)
     places = (max(asked.index - before, 0), asked.index + after)
     around = Chunk.objects.filter(version_id=asked.version_id, policy_id=asked.policy_id, index__range=places)
-    passages = map(_passage, around.order_by("index").values_list(*_FIELDS))
+    passages = list(map(_passage, around.order_by("index").values_list(*_FIELDS)))
+    _record_reading(principal, asked.hit, passages=len(passages))
     return tuple(replace(one.hit, is_context=one.pk != asked.pk) for one in passages)
+
+
+def _record_reading(principal: Principal, hit: Hit, *, passages: int) -> None:
+    facts = {"version": hit.version, "chunk": hit.chunk_id, "passages": passages}
+    record_event(principal, "DOCUMENT_READ", f"document:{hit.document_id}", part="passages", **facts)
 
 
 def _readable_passage(principal: Principal, chunk_id: str) -> Passage:

@@ -21,7 +21,7 @@ from knowledge.graph.reading import keys_of
 from knowledge.graph.search import MAX_LIMIT, FoundNode, GraphQuery, GraphResult, graph_search, visible_nodes
 from knowledge.graph.walk import Direction
 from knowledge.search.hybrid import search
-from knowledge.search.pages import get_chunk
+from knowledge.search.pages import find_chunk
 from knowledge.types.notices import Notice, notice_of
 from knowledge.types.search import Hit, SearchFilter, SearchQuery, SearchResult
 
@@ -141,7 +141,7 @@ def _attempt(ask: Callable[[], T], notice: Notice, failures: list[_Failure]) -> 
 def _given(principal: Principal, document_id: str, chunk_ids: Sequence[str]) -> tuple[Hit, ...]:
     if len(chunk_ids) > MAX_CONTEXT_CHUNKS:
         raise InvalidInput(_("{field}: give at most {limit}."), field="context_chunks", limit=MAX_CONTEXT_CHUNKS)
-    hits = tuple(get_chunk(principal, chunk_id) for chunk_id in chunk_ids)
+    hits = tuple(find_chunk(principal, chunk_id) for chunk_id in chunk_ids)
     for hit in hits:
         if hit.document_id != document_id:
             raise NotFound(

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath
 
 from django.conf import settings
 
+from hub.access.audit_lines import query_facts
 from hub.access.principals import Principal, Scope
 from hub.access.services import record_event
 from hub.core.errors import Unavailable
 from knowledge.documents.documents import check_search_filter
 from knowledge.remote.bedrock_kb import DEFAULT_RESULTS, Citation, KbAnswer, KbConfig, KnowledgeBaseError, ask
+from knowledge.search.audit import record_question
 from knowledge.search.hybrid import search
 from knowledge.search.query import check_query
 from knowledge.types.notices import notice_of
-from knowledge.types.search import RemoteHit, SearchFilter, SearchQuery, SearchResult, SearchSource
+from knowledge.types.search import RemoteHit, SearchFilter, SearchMode, SearchQuery, SearchResult, SearchSource
 
 
 def knowledge_base_config() -> KbConfig:
@@ -38,9 +41,8 @@ def ask_knowledge_base(
     """
     principal.require(Scope.SEARCH)
     answer = ask(knowledge_base_config(), query=query, max_results=max_results, generate=generate)
-    record_event(
-        principal=principal, action="SEARCH", resource="bedrock", mode="bedrock", results=len(answer.citations)
-    )
+    facts = {**query_facts(query), "mode": "bedrock", "results": len(answer.citations)}
+    record_event(principal, "ANSWER" if answer.answer else "SEARCH", "bedrock", **facts)
     return answer
 
 
@@ -64,13 +66,13 @@ def search_sources(
     """
     check_search_filter(principal, query.filter)
     if source is SearchSource.LOCAL:
-        return search(principal, query)
+        return _search_here(principal, query)
     query = check_query(query)
     remote = _NOTHING if query.after or query.offset else _ask_bedrock(principal, query)
     if source is SearchSource.BEDROCK:
         return remote
     try:
-        local = search(principal, query)
+        local = _search_here(principal, query)
     except Unavailable:
         if not remote.remote:
             raise
@@ -82,6 +84,28 @@ def search_sources(
         notices=(*local.notices, *remote.notices),
         timings_ms={**local.timings_ms, **remote.timings_ms},
     )
+
+
+def compare_modes(
+    principal: Principal, query: SearchQuery, modes: Sequence[SearchMode]
+) -> list[tuple[SearchMode, SearchResult]]:
+    """Ask the same in several modes. Raises as `search_sources` does."""
+    return [(mode, _search_here(principal, replace(query, mode=mode))) for mode in modes]
+
+
+def _search_here(principal: Principal, query: SearchQuery) -> SearchResult:
+    result = search(principal, query)
+    documents = [hit.document_id for hit in result.hits]
+    record_question(
+        principal,
+        "SEARCH",
+        query.text,
+        mode=query.mode.value,
+        asked=query.filter,
+        documents=documents,
+        results=len(documents),
+    )
+    return result
 
 
 def _ask_bedrock(principal: Principal, query: SearchQuery) -> SearchResult:

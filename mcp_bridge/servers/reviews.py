@@ -44,17 +44,17 @@ def progress(review: Review) -> tuple[int, str]:
 
 def show(principal: Principal, review_id: str, scope: Scope) -> ReviewResult:
     """Read a review that the caller may see with ``scope``. Raises NotFound."""
-    return result_of(get_review(principal, review_id, scope=scope))
+    return result_of(principal, get_review(principal, review_id, scope=scope))
 
 
 def cancel(principal: Principal, review_id: str) -> ReviewResult:
     """Stop a review; a finished one is left as it is. Raises NotFound."""
-    return result_of(cancel_review(principal=principal, review_id=review_id))
+    return result_of(principal, cancel_review(principal=principal, review_id=review_id))
 
 
-def result_of(review: Review) -> ReviewResult:
+def result_of(principal: Principal, review: Review) -> ReviewResult:
     """The shape that callers get. Expects what ``services.get_review`` selects."""
-    facts = show_review(review)
+    facts = show_review(principal, review)
     return ReviewResult(
         **dict(facts),
         execution_time_ms=facts.summary.execution_time_ms,

@@ -27,7 +27,7 @@ from review.report.facts import label, place_of
 from review.runs.finding_schemas import FindingOut
 from review.runs.reviews import get_review, list_reviews
 from review.triage.carry_over import carry_triage
-from review.triage.comparing import compare_reviews, difference
+from review.triage.comparing import show_difference
 from review.triage.decisions import promote_finding
 from review.triage.schemas import DiffOut
 from review.triage.signing import sign_off
@@ -210,7 +210,7 @@ def diff(request: HttpRequest, pk: int) -> HttpResponseBase:
     shown, error = None, ""
     if base:
         try:
-            shown = difference(compare_reviews(principal, review.public_id, base_id=base))
+            shown = show_difference(principal, review.public_id, base_id=base)
         except HubError as refused:
             error = str(refused)
     return render_page(

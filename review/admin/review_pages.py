@@ -36,7 +36,15 @@ from review.report.facts import (
 )
 from review.runs.estimates import EstimateOut, estimate_review
 from review.runs.finding_schemas import FindingOut, SuggestionOut, certainty_label, sure_first
-from review.runs.reviews import ReviewOptions, cancel_review, get_review, list_reviews, ordered_findings, start_review
+from review.runs.reviews import (
+    ReviewOptions,
+    cancel_review,
+    get_review,
+    list_reviews,
+    ordered_findings,
+    record_view,
+    start_review,
+)
 from review.runs.schemas import ReviewOut, review_out
 
 MOST_POLLED = 100
@@ -49,6 +57,7 @@ def detail(request: HttpRequest, review: Review) -> HttpResponseBase:
     review = get_review(principal, review.public_id)
     pairs = ordered_findings(list(review.results.all()))
     facts = review_out(review, pairs, everything=True)
+    record_view(principal, review)
     counts = Counter(finding.severity for finding in facts.findings)
     doubts, grounds = doubts_of(review), _grounds(review, facts)
     return render_page(

@@ -32,7 +32,7 @@ from review.evaluation.cases import OWN_DATASET
 from review.models import SEVERITIES, VERDICTS, CarryMark, EventKind, Review, Triage
 from review.report.facts import label, place_of
 from review.runs.finding_schemas import FindingOut
-from review.runs.reviews import get_review, show_findings, show_review
+from review.runs.reviews import get_review, review_facts, show_findings, show_review
 from review.runs.schemas import ReviewOut
 from review.triage.carry_over import carry_offer
 from review.triage.decisions import TriageChange, finding_history, triage_findings
@@ -106,7 +106,7 @@ def triage(request: HttpRequest, pk: int) -> HttpResponseBase:
     """Show the findings that the filters leave, a place for the passage, the checks, and how to sign off."""
     principal = principal_of(request)
     review = find_review(request, pk)
-    facts = show_review(review, everything=True)
+    facts = show_review(principal, review, everything=True)
     asked = {name: request.GET.get(name, "").strip() for name in FILTERS}
     may_act = _may_act(request, review)
     state = sign_off_state(principal, review.public_id)
@@ -184,7 +184,7 @@ def finding(request: HttpRequest, pk: int, finding_id: str) -> HttpResponse:
     """Show one finding with its passage and history, as a part of the page."""
     principal = principal_of(request)
     review = find_review(request, pk)
-    facts = show_review(review, everything=True)
+    facts = review_facts(review, everything=True)
     found = next((one for one in facts.findings if one.id == finding_id), None)
     if found is None:
         raise Http404

@@ -82,7 +82,7 @@ def start_review(request: HubRequest, asked: ReviewIn) -> HttpResponse:
     )
     if asked.options.wait_seconds:
         wait_for_review(review, timeout_s=asked.options.wait_seconds)
-    body = show_review(reviews.get_review(request.principal, review.public_id))
+    body = show_review(request.principal, reviews.get_review(request.principal, review.public_id))
     return accepted(request, location=f"/api/v1/reviews/{review.public_id}", body=body)
 
 
@@ -109,7 +109,7 @@ def estimate_review(request: HubRequest, asked: ReviewIn) -> EstimateOut:
 def replay_review(request: HubRequest, review_id: str) -> HttpResponse:
     """Do a review again as a new one, the language model's part from the recorded answers: no model is asked."""
     review = reviews.replay_review(principal=request.principal, review_id=review_id)
-    body = show_review(reviews.get_review(request.principal, review.public_id))
+    body = show_review(request.principal, reviews.get_review(request.principal, review.public_id))
     return accepted(request, location=f"/api/v1/reviews/{review.public_id}", body=body)
 
 
@@ -126,13 +126,13 @@ def list_reviews(
 @router.get("/reviews/{review_id}", response=ReviewOut)
 def get_review(request: HubRequest, review_id: str) -> ReviewOut:
     """A review with its results, findings and suggestions so far."""
-    return show_review(reviews.get_review(request.principal, review_id))
+    return show_review(request.principal, reviews.get_review(request.principal, review_id))
 
 
 @router.post("/reviews/{review_id}/cancel", response=ReviewOut)
 def cancel_review(request: HubRequest, review_id: str) -> ReviewOut:
     """Stop a review; what it has found so far stays."""
-    return show_review(reviews.cancel_review(principal=request.principal, review_id=review_id))
+    return show_review(request.principal, reviews.cancel_review(principal=request.principal, review_id=review_id))
 
 
 class ReportQuery(Schema):

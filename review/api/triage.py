@@ -16,10 +16,10 @@ from hub.rest.schemas import Integer, LongText, ShortText
 from review.report.answer_file import MAX_BYTES
 from review.report.answers import apply_answers, preview_answers
 from review.runs.finding_schemas import FindingOut
-from review.runs.reviews import get_review, show_findings, show_review
+from review.runs.reviews import get_review, review_facts, show_findings
 from review.runs.schemas import ResultOut
 from review.triage import carry_over, decisions, signing, verdicts
-from review.triage.comparing import compare_reviews, difference
+from review.triage.comparing import show_difference
 from review.triage.decisions import MAX_BULK, Answer, TriageChange, finding_history
 from review.triage.schemas import CarryOut, DiffOut, HistoryLineOut, SignOffOut, history_line_out
 from review.triage.signing import sign_off_state
@@ -133,7 +133,7 @@ def decide_result(request: HubRequest, review_id: str, check_item_id: str, asked
     verdicts.decide_result(
         principal=request.principal, review_id=review_id, check_item_id=check_item_id, **asked.model_dump()
     )
-    results = show_review(get_review(request.principal, review_id)).results
+    results = review_facts(get_review(request.principal, review_id)).results
     return next(result for result in results if result.check_item_id == check_item_id)
 
 
@@ -165,7 +165,7 @@ def carry_triage(request: HubRequest, review_id: str, asked: CarryIn) -> CarryOu
 @router.get("/reviews/{review_id}/diff", response=DiffOut)
 def get_diff(request: HubRequest, review_id: str, base: ShortText) -> DiffOut:
     """What became of the findings of an earlier review (`base`) of the same document."""
-    return difference(compare_reviews(request.principal, review_id, base_id=base))
+    return show_difference(request.principal, review_id, base_id=base)
 
 
 class AnswerFieldOut(Schema):

@@ -24,6 +24,8 @@ def export_checklist(principal: Principal, code: str, *, number: int | None = No
     """Write a version (that in force by default) as a workbook or as CSV. Raises NotFound."""
     version = get_checklist_version(principal, code, number)
     items = [content_of(item) for item in item_versions_of(version)]
+    facts = {"version": version.number, "format": "csv" if as_csv else "xlsx"}
+    record_event(principal, "EXPORT", f"checklist:{code}", **facts)
     if as_csv:
         return write_csv(items)
     return write_workbook(items, code=code, number=version.number, title=str(version.checklist))

@@ -121,9 +121,13 @@ def delete_dataset(*, principal: Principal, code: str) -> None:
 
 
 def list_cases(principal: Principal, code: str, *, kind: str = "") -> QuerySet[EvaluationCase]:
-    """A dataset's cases of documents that the caller may read, the newest first. Raises NotFound."""
+    """A dataset's cases of documents that the caller may read, the newest first. Raises NotFound.
+
+    Reading is written to the audit trail.
+    """
     require_reader(principal)
     cases = readable_cases(principal, get_dataset(principal, code)).order_by("-pk")
+    record_event(principal, "DATASET_READ", f"dataset:{code}")
     return cases.filter(kind=kind) if kind else cases
 
 

@@ -65,10 +65,16 @@ class AnswerImport:
 
 
 def preview_answers(principal: Principal, review_id: str, content: bytes) -> AnswerImport:
-    """Say what a file's answers would change; nothing is written.
+    """Say what a file's answers would change; nothing of it is written.
 
     Raises NotFound, InvalidInput (no 指摘管理表 of this review).
     """
+    found = _preview(principal, review_id, content)
+    record_event(principal, "RESULT_VIEW", f"review:{review_id}", part="answers")
+    return found
+
+
+def _preview(principal: Principal, review_id: str, content: bytes) -> AnswerImport:
     review = get_review(principal, review_id, scope=Scope.TRIAGE)
     sheet = read_answer_file(content)
     if sheet.review_id != review_id:
@@ -147,7 +153,7 @@ def apply_answers(principal: Principal, review_id: str, content: bytes) -> Answe
 
     What can only be known while writing (signed off meanwhile, say) refuses the whole file.
     """
-    found = preview_answers(principal, review_id, content)
+    found = _preview(principal, review_id, content)
     rows = Finding.objects.select_related("answer")
     findings = rows.in_bulk([change.finding_id for change in found.changes], field_name="public_id")
     for change in found.changes:

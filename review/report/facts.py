@@ -17,7 +17,7 @@ from review.mappings import suspect_reasons
 from review.models import SEVERITIES, VERDICTS, CheckType, Review, Triage
 from review.report.sheet import EARLIEST
 from review.runs.finding_schemas import FindingOut, SuggestionOut, certainty_label, sure_first
-from review.runs.reviews import get_review, show_review
+from review.runs.reviews import get_review, review_facts
 from review.runs.schemas import ResultOut, ReviewOut, StepOut
 from review.triage.comparing import compare_reviews, difference
 from review.triage.schemas import DiffOut
@@ -131,7 +131,7 @@ class ReportFacts:
 def load_facts(principal: Principal, review_id: str, *, baseline: str, options: ReportOptions) -> ReportFacts:
     """Load a review for a report. Raises NotFound, InvalidInput (a baseline of another document)."""
     review = get_review(principal, review_id)
-    shown = show_review(review, everything=True)
+    shown = review_facts(review, everything=True)
     diff = difference(compare_reviews(principal, review_id, base_id=baseline)) if baseline else None
     document = review.version.document if review.version else None
     findings = _findings(shown, shown.findings, _text_of(review) if options.evidence else "", options)

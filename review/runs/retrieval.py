@@ -9,7 +9,8 @@ from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal
 from hub.core.errors import NotFound
-from knowledge.search import Retrieval, RetrievalStrategy, retrieve
+from knowledge.search import Retrieval, RetrievalStrategy, record_question, retrieve
+from knowledge.types.search import SearchFilter
 from review.judging.retrieval import STRATEGY_OF
 from review.masters.listing import list_check_items
 
@@ -49,5 +50,14 @@ def retrieve_for_check(
         query=query.strip() or item.name_ja,
         strategy=strategy,
         context_chunks=context_chunks,
+    )
+    record_question(
+        principal,
+        "SEARCH",
+        query.strip() or item.name_ja,
+        mode=f"retrieve {strategy}",
+        asked=SearchFilter(document_ids=(document_id,)),
+        documents=[document_id],
+        results=len(retrieval.sources),
     )
     return CheckRetrieval(retrieval, f"{strategy}: {why}")

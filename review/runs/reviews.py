@@ -281,17 +281,34 @@ def in_document_order(pairs: Sequence[tuple[CheckResult, Finding]]) -> list[tupl
     return sorted(pairs, key=place)
 
 
-def show_review(review: Review, *, everything: bool = False) -> ReviewOut:
-    """Show a review that ``get_review`` found, ``everything`` as in reports; in the active language."""
+def show_review(principal: Principal, review: Review, *, everything: bool = False) -> ReviewOut:
+    """Show a review that ``get_review`` found, ``everything`` as in reports; in the active language.
+
+    Results that are shown are written to the audit trail.
+    """
+    record_view(principal, review)
+    return review_facts(review, everything=everything)
+
+
+def record_view(principal: Principal, review: Review, **facts: object) -> None:
+    """Write that the caller was shown the results of a review; nothing while there are none. One statement."""
+    if review.results.all():
+        record_event(
+            principal, "RESULT_VIEW", f"review:{review.public_id}", document_id=review.document_id_text, **facts
+        )
+
+
+def review_facts(review: Review, *, everything: bool = False) -> ReviewOut:
+    """As ``show_review``, for a service that says itself in the audit trail what it shows."""
     results = list(review.results.all())
     return review_out(review, ordered_findings(results), everything=everything, suspects=suspect_reasons(results))
 
 
 def show_findings(principal: Principal, findings: Sequence[Finding]) -> list[FindingOut]:
-    """Show findings of one or more reviews as the caller sees them now, in the order given."""
+    """Show findings that the caller has just decided on, as they see them now, in the order given."""
     shown: dict[str, FindingOut] = {}
     for review_id in {finding.result.review.public_id for finding in findings}:
-        everything = show_review(get_review(principal, review_id), everything=True)
+        everything = review_facts(get_review(principal, review_id), everything=True)
         every = (*everything.findings, *everything.overturned, *everything.candidates)
         shown |= {one.id: one for one in every}
     return [shown[finding.public_id] for finding in findings]

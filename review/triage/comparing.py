@@ -13,7 +13,7 @@ from knowledge.ingest.content import sections_of
 from knowledge.models import VersionContent
 from review.models import CheckResult, Finding, Review
 from review.runs.finding_schemas import FindingOut, finding_out
-from review.runs.reviews import FINDING_PARTS, get_review, in_document_order, ordered_findings
+from review.runs.reviews import FINDING_PARTS, get_review, in_document_order, ordered_findings, record_view
 from review.triage.matching import Matching, Placed, Reviewed, match_findings, names_in
 from review.triage.schemas import DiffOut, DiffSideOut, MovedOut
 from review.triage.verdicts import UNDECIDED
@@ -154,6 +154,13 @@ def _placed(review: Review, result: CheckResult, finding: Finding) -> Placed:
         subject=str(finding.data.get("topic") or ""),
         names=names_in(finding.data),
     )
+
+
+def show_difference(principal: Principal, review_id: str, *, base_id: str) -> DiffOut:
+    """Compare as ``compare_reviews`` does, show it in the active language, and say so in the audit trail."""
+    comparison = compare_reviews(principal, review_id, base_id=base_id)
+    record_view(principal, comparison.current, part="difference", base=base_id)
+    return difference(comparison)
 
 
 def difference(comparison: Comparison) -> DiffOut:

@@ -136,11 +136,14 @@ def promote_finding(*, principal: Principal, finding_id: str, reason: str = "", 
 
 
 def finding_history(principal: Principal, finding_id: str) -> QuerySet[FindingEvent]:
-    """The lines of a finding's history, oldest first. Raises NotFound."""
+    """The lines of a finding's history, oldest first; reading is written to the audit trail. Raises NotFound."""
     principal.require(Scope.READ)
-    finding = Finding.objects.visible_to(principal).filter(public_id=finding_id).first()
+    found = Finding.objects.visible_to(principal).select_related("result__review")
+    finding = found.filter(public_id=finding_id).first()
     if finding is None:
         raise _unknown([finding_id])
+    resource = f"review:{finding.result.review.public_id}"
+    record_event(principal, "RESULT_VIEW", resource, part="finding", finding=finding_id)
     return finding.events.order_by("id")
 
 

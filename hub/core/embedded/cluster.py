@@ -26,7 +26,7 @@ from psycopg import sql
 from hub.core.embedded.launch import EmbeddedServerError, RunAs, give_to, run_command
 
 ROLE = "hub"
-APPEND_ONLY = ("access_auditevent",)
+APPEND_ONLY = ("access_auditevent", "access_auditseal", "access_auditsealedlines")
 
 # What warms the search index up after a start reads the server's own files, and nothing outside of its data folder.
 _READ_FILES = "pg_read_binary_file(text, bigint, bigint, boolean)"

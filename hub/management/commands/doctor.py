@@ -10,7 +10,8 @@ from django.conf import settings
 from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 
-from hub.access.audit_trail import rights_to_change_events
+from hub.access.audit_trail import owns_trail, rights_to_change_events
+from hub.audit.checks import summary_of, verify_everything
 from hub.core.commands import HubCommand, cli_call
 from hub.core.connections import disk_is_encrypted, plain_connections
 from hub.core.errors import HubError
@@ -82,6 +83,7 @@ def _diagnose(*, repair: bool, remove_many: bool, claim: bool) -> Iterator[dict[
     yield from parts
     if any(part["status"] == "error" for part in parts):
         return
+    yield from _audit_lines()
     yield from _hub_curators()
     yield from _patterns()
     yield _line("worker", "ok" if worker_is_alive() else "note", "" if worker_is_alive() else "no worker is running")
@@ -224,14 +226,37 @@ def _database() -> Iterator[dict[str, object]]:
     new_enough = row is not None and tuple(map(int, version.split(".")[:2])) >= OLDEST_PGVECTOR
     detail = f"pgvector {version}" + ("" if new_enough else "; 0.8 or newer is needed for filtered search")
     yield _line("extension", "ok" if new_enough else "error", detail)
-    if rights := rights_to_change_events():
-        advice = "have another role own the table access_auditevent and grant the hub's SELECT and INSERT only"
-        yield _line("audit trail", "note", f"the hub's database role may {', '.join(rights)} written lines; {advice}")
-    else:
-        yield _line("audit trail", "ok", "the hub's database role can only read and add lines")
+    yield _audit_rights()
     if way_to_warm() is None:
         advice = "CREATE EXTENSION pg_prewarm; as a superuser in the hub's database lets it"
         yield _line("warm-up", "note", f"the search index can't be read into memory after a start; {advice}")
+
+
+def _audit_rights() -> dict[str, object]:
+    """What the hub's own database role could do to the audit trail."""
+    advice = "have another role own access_auditevent, access_auditseal and access_auditsealedlines"
+    if rights := rights_to_change_events():
+        may = f"the hub's database role may {', '.join(rights)} written lines"
+        return _line("audit trail", "note", f"{may}; {advice}, and grant the hub's SELECT and INSERT only")
+    if owns_trail():
+        may = "the hub's database role can only read and add lines, but owns the tables and could change that"
+        return _line("audit trail", "note", f"{may}; {advice}")
+    return _line("audit trail", "ok", "the hub's database role can only read and add lines")
+
+
+def _audit_lines() -> Iterator[dict[str, object]]:
+    """Whether every line is as it was written."""
+    found, unreachable = verify_everything()
+    for text in unreachable:
+        yield _line("audit anchor", "error", text)
+    if problem := found.first:
+        more = f" ({len(found.problems)} problems or more)" if len(found.problems) > 1 else ""
+        yield _line("audit lines", "error", f"{problem}{more}; see: manage.py audit verify")
+    else:
+        yield _line("audit lines", "ok", summary_of(found))
+    if not found.anchors:
+        advice = "name files, S3 or syslog in HUB_AUDIT_ANCHORS"
+        yield _line("audit anchor", "note", f"nothing outside the database says how far the trail went; {advice}")
 
 
 def _index(*, repair: bool, remove_many: bool) -> Iterator[dict[str, object]]:

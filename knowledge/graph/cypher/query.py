@@ -11,7 +11,9 @@ from typing import Any, Protocol
 from django.conf import settings
 from django.utils.translation import gettext_lazy as _
 
+from hub.access.audit_lines import query_facts
 from hub.access.principals import ALL_SCOPES, Classification, Principal, Scope
+from hub.access.services import record_event
 from hub.access.turns import Turns
 from hub.core.errors import HubError, InvalidInput, Unavailable
 from hub.core.processes import PerProcess
@@ -111,6 +113,8 @@ def query_knowledge_graph(principal: Principal, query: CypherQuery) -> CypherRes
     with _turns.get().taken_by(principal):
         started = time.monotonic()
         records, is_complete = backend.run(principal, prepared)
+    facts = {**query_facts(query.text), "mode": "cypher", "backend": backend.name, "results": len(records)}
+    record_event(principal, "SEARCH", "graph", **facts)
     shown = [{prepared.translated.written(name): value for name, value in record.items()} for record in records]
     return CypherResult(
         records=tuple(shown),

@@ -43,7 +43,7 @@ def queries_of(client: Any, **asked: Any) -> tuple[str, list[str]]:
     with CaptureQueriesContext(connection) as captured:
         response = client.get(reverse(LIST), asked)
     assert response.status_code == 200
-    return response.content.decode(), [query["sql"] for query in captured]
+    return response.content.decode(), [query["sql"] or "" for query in captured]
 
 
 def test_every_page_costs_the_same_and_nothing_is_counted_or_skipped(many_chunks: None) -> None:
@@ -51,7 +51,7 @@ def test_every_page_costs_the_same_and_nothing_is_counted_or_skipped(many_chunks
     first, first_queries = queries_of(client)
     ids = list(Chunk.objects.order_by("-pk").values_list("pk", flat=True)[::25_000])
     deep, deep_queries = queries_of(client, older_than=ids[2])
-    assert len(first_queries) == len(deep_queries) <= 16
+    assert len(first_queries) == len(deep_queries) <= 17  # one of them writes to the audit trail
     for sql in (*first_queries, *deep_queries):
         assert "OFFSET" not in sql
         assert "COUNT(" not in sql or "LIMIT 1001" in sql

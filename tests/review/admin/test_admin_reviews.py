@@ -13,7 +13,7 @@ from knowledge.documents.deletion import delete_document
 from knowledge.models import Collection, Document, DocumentVersion
 from review.models import Finding, Review, ReviewStatus
 from review.runs import execution
-from review.runs.reviews import get_review, show_review, start_review
+from review.runs.reviews import get_review, review_facts, start_review
 from tests.hub.admin.support import add_document, client_of, grant, make_user
 
 pytestmark = pytest.mark.django_db
@@ -153,8 +153,8 @@ def test_while_its_document_is_read_a_review_shows_the_documents_stage(client: A
     assert "文書: ベクトル化中" in shown
     (state,) = client.get(reverse("admin:review_review_progress"), {"of": str(review.pk)}).json().values()
     assert (state["progress"], state["done"]) == (45, False)
-    waiting = show_review(get_review(local_operator(), review.public_id)).waiting_for
+    waiting = review_facts(get_review(local_operator(), review.public_id)).waiting_for
     assert waiting is not None
     assert (waiting.document_id, waiting.status, waiting.progress) == (document.public_id, "embedding", 45)
     DocumentVersion.objects.filter(pk=review.version_id).update(status="ready", progress=100)
-    assert show_review(get_review(local_operator(), review.public_id)).waiting_for is None
+    assert review_facts(get_review(local_operator(), review.public_id)).waiting_for is None

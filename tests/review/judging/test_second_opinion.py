@@ -15,7 +15,7 @@ from review.models import CheckResult, Finding
 from review.rules import list_rules
 from review.rules.base import shipped
 from review.runs import execution
-from review.runs.reviews import get_review, replay_review, show_review
+from review.runs.reviews import get_review, replay_review, review_facts
 from review.runs.schemas import ReviewOut
 from review.triage.carry_over import carry_triage
 from review.triage.comparing import compare_reviews, difference
@@ -68,7 +68,7 @@ def document(db: None, tmp_path: Any) -> Any:
 
 def run(document: Any, **options: Any) -> ReviewOut:
     finish(review := start(document, **{"check_items": ITEMS, "second_opinion": "on", "sweep": "off", **options}))
-    return show_review(get_review(local_operator(), review.public_id), everything=True)
+    return review_facts(get_review(local_operator(), review.public_id), everything=True)
 
 
 def of_topic(facts: ReviewOut, topic: str) -> list[Any]:
@@ -234,7 +234,7 @@ def test_a_person_promotes_what_was_overturned(document, configured) -> None:  #
         triage_finding(principal=local_operator(), finding_id=one.id, change=TriageChange(triage="accepted"))
     assert refused.value.error_code == "not_counted"
     promote_finding(principal=local_operator(), finding_id=one.id, reason="障害時の手順がない。")
-    shown = show_review(get_review(local_operator(), facts.review_id))
+    shown = review_facts(get_review(local_operator(), facts.review_id))
     assert [each.id for each in shown.findings] == [one.id]
     assert shown.findings[0].state == "promoted"
     assert shown.verdict in ("fail", "warning")
@@ -250,7 +250,7 @@ def test_a_replay_gives_the_same_without_a_model(document, configured) -> None: 
     asked = len(configured.requests)
     again = replay_review(principal=local_operator(), review_id=facts.review_id)
     finish(again)
-    shown = show_review(get_review(local_operator(), again.public_id), everything=True)
+    shown = review_facts(get_review(local_operator(), again.public_id), everything=True)
     assert len(configured.requests) == asked
     assert _bytes(shown) == _bytes(facts)
 

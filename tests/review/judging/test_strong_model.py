@@ -38,7 +38,7 @@ from review.judging.sweep.refuting import Examined, group_proposals, read_verdic
 from review.judging.unseen import joined, unfit_for_proof, unseen_in
 from review.models import Review
 from review.runs.estimates import estimate_review
-from review.runs.reviews import ReviewOptions, get_review, show_review
+from review.runs.reviews import ReviewOptions, get_review, review_facts
 from review.types import RuleInput, Severity, Span
 from tests.factories import upload_text, work_through
 from tests.hub.llm.conftest import configure  # noqa: F401 (fixture)
@@ -75,7 +75,7 @@ def test_the_whole_path(text: str, tmp_path: Path, configure: Any) -> None:  # n
     told = estimate_review(principal=local_operator(), document_id=document.public_id, options=ReviewOptions(**options))
     review = start(document, **options)
     finish(review)
-    facts = show_review(get_review(local_operator(), review.public_id), everything=True)
+    facts = review_facts(get_review(local_operator(), review.public_id), everything=True)
     stored = Review.objects.get(public_id=review.public_id)
     recording = {
         "answers": {row.key: row.text for row in RecordedAnswer.objects.all()},

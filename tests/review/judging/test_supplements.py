@@ -16,7 +16,7 @@ from knowledge.models import Collection, Document, GraphNode
 from review.judging.sampling import SamplingProvider
 from review.models import CheckItem, CheckResult, Finding, GuidelineMapping
 from review.runs import execution
-from review.runs.reviews import get_review, replay_review, show_review
+from review.runs.reviews import get_review, replay_review, review_facts
 from tests.factories import new_collection, principal_with, upload_text, work_through
 from tests.llm_server import Fault, prompt_of
 from tests.review.judging.conftest import GROUND, ITEM, PASS, TEXT, codes, finish, judged, run, start, verdicts
@@ -155,7 +155,7 @@ def test_who_may_not_read_the_related_document_sees_nothing_that_rests_on_it(des
     Document.objects.filter(pk=requirements.pk).update(collection=other)
     GraphNode.objects.filter(public_id=requirements.public_id).update(collection=other)
     reader = principal_with(Role.READER, Collection.objects.get(slug="default"))
-    seen = show_review(get_review(reader, facts.review_id), everything=True)
+    seen = review_facts(get_review(reader, facts.review_id), everything=True)
     (result,) = seen.results
     assert seen.findings == []
     assert "本文の記述による。" not in result.judgement.reason
@@ -211,7 +211,7 @@ def test_with_the_graph_away_the_judge_has_passages_and_a_notice(design, require
         cursor.execute("ALTER TABLE knowledge_graphedge RENAME TO gone")
         review = run_only(design, requirements)
         cursor.execute("ALTER TABLE gone RENAME TO knowledge_graphedge")
-    facts = show_review(get_review(local_operator(), review.public_id))
+    facts = review_facts(get_review(local_operator(), review.public_id))
     (result,) = facts.results
     assert result.strategy_used == "vector_rag"
     assert "graph_unavailable" in codes(facts)
@@ -245,7 +245,7 @@ def test_a_related_document_above_the_models_ceiling_is_left_out_with_a_notice(d
     assert "要件定義書" not in request.messages[1].text
     answers = dict.fromkeys(wanted, answer_of_client(PASS))
     assert execution.execute(review.pk, sampling=SamplingProvider(answers=answers))
-    facts = show_review(get_review(local_operator(), review.public_id))
+    facts = review_facts(get_review(local_operator(), review.public_id))
     assert "llm_related_not_sent" in codes(facts)
     assert facts.results[0].verdict == "pass"
 
@@ -254,6 +254,6 @@ def test_a_deleted_related_document_takes_the_models_words_with_it(design, requi
     configured.answer = quoting("p1", "障害時は適切に対応する。")
     facts = run(design, **related(requirements))
     delete_document(principal=local_operator(), document_id=requirements.public_id)
-    shown = show_review(get_review(local_operator(), facts.review_id), everything=True)
+    shown = review_facts(get_review(local_operator(), facts.review_id), everything=True)
     assert shown.results[0].judgement is None
     assert "60分" not in shown.model_dump_json()

@@ -22,7 +22,7 @@ from review.judging.sweep.refuting import Examined, most_tests
 from review.judging.types import Passage
 from review.models import Finding, Review
 from review.runs.estimates import estimate_review
-from review.runs.reviews import ReviewOptions, get_review, replay_review, show_review
+from review.runs.reviews import ReviewOptions, get_review, replay_review, review_facts
 from review.runs.schemas import ReviewOut
 from review.triage.decisions import promote_finding
 from review.triage.signing import blockers
@@ -93,7 +93,7 @@ def document(db: None, tmp_path: Any) -> Any:
 def run(document: Any, **options: Any) -> ReviewOut:
     given = {"check_items": ("BD-A02",), "second_opinion": "off", "sweep": "on", **options}
     finish(review := start(document, **given))
-    return show_review(get_review(local_operator(), review.public_id), everything=True)
+    return review_facts(get_review(local_operator(), review.public_id), everything=True)
 
 
 def step(facts: ReviewOut) -> Any:
@@ -136,7 +136,7 @@ def test_what_is_refuted_is_a_candidate_that_people_promote(document, configured
     assert facts.verdict == "pass"
     assert Finding.objects.counted().count() == 0
     promote_finding(principal=local_operator(), finding_id=candidate.id, reason="実際に食い違っている。")
-    shown = show_review(get_review(local_operator(), facts.review_id))
+    shown = review_facts(get_review(local_operator(), facts.review_id))
     assert [one.state for one in shown.findings] == ["promoted"]
     assert (shown.verdict, shown.candidates) == ("fail", [])
 
@@ -215,7 +215,7 @@ def test_the_same_document_has_the_same_fingerprints_and_a_replay_is_equal(docum
     asked = len(configured.requests)
     again = replay_review(principal=local_operator(), review_id=first.review_id)
     finish(again)
-    shown = show_review(get_review(local_operator(), again.public_id), everything=True)
+    shown = review_facts(get_review(local_operator(), again.public_id), everything=True)
     assert len(configured.requests) == asked
     assert [one.model_dump(exclude={"id"}) for one in shown.findings] == [
         one.model_dump(exclude={"id"}) for one in first.findings

@@ -16,7 +16,7 @@ from review.models import Finding, Review, Triage
 from review.report import build_report
 from review.report.answers import apply_answers, preview_answers
 from review.runs import execution
-from review.runs.reviews import get_review, show_review, start_review
+from review.runs.reviews import get_review, review_facts, start_review
 from review.triage.decisions import Answer, TriageChange, triage_finding
 from tests.factories import principal_with
 
@@ -57,7 +57,7 @@ def in_japanese(state: str) -> str:
 
 
 def numbered(review: Review, number: int) -> Finding:
-    shown = show_review(get_review(OPERATOR, review.public_id), everything=True)
+    shown = review_facts(get_review(OPERATOR, review.public_id), everything=True)
     return Finding.objects.select_related("answer").get(public_id=shown.findings[number - 1].id)
 
 

@@ -16,7 +16,7 @@ from hub.core.errors import InvalidInput, NotFound
 from review.models import Finding, Review
 from review.report import RENDERERS, ReportOptions, build_report
 from review.runs import execution
-from review.runs.reviews import ReviewOptions, get_review, show_review, start_review
+from review.runs.reviews import ReviewOptions, get_review, review_facts, start_review
 from review.triage.decisions import Answer, TriageChange, triage_finding
 from tests.review.conftest import DESIGN, review_text
 
@@ -88,7 +88,7 @@ def test_findings_are_numbered_in_the_order_of_the_document(review):
 
 def test_a_report_has_more_findings_than_the_answer_is_limited_to(review):
     limited = again(review, max_findings=1)
-    assert len(show_review(limited).findings) == 1
+    assert len(review_facts(limited).findings) == 1
     assert len(json.loads(content(limited, "json"))["findings"]) > 5
 
 

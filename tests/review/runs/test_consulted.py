@@ -16,7 +16,7 @@ from knowledge.graph.search import GraphQuery, graph_search
 from knowledge.ingest import graph
 from knowledge.models import Document, GraphNode
 from review.runs import execution
-from review.runs.reviews import ReviewOptions, get_review, show_review, start_review
+from review.runs.reviews import ReviewOptions, get_review, review_facts, start_review
 from tests.factories import new_collection, principal_with, upload_file, upload_text, work_through
 from tests.knowledge.graph.texts import DESIGN, REQUIREMENTS
 from tests.review.runs.test_runs import SAMPLE
@@ -71,7 +71,7 @@ def run(document, *related, items=(), **options):
 
 
 def results(review, principal):
-    shown = show_review(get_review(principal, review.public_id), everything=True)
+    shown = review_facts(get_review(principal, review.public_id), everything=True)
     return {result.check_item_id: result for result in shown.results}
 
 

@@ -14,7 +14,7 @@ from hub.core.errors import Conflict, Forbidden, InvalidInput, NotFound
 from knowledge.documents.deletion import delete_document
 from knowledge.models import Document
 from review.models import Finding, FindingEvent, Review, Triage
-from review.runs.reviews import get_review, show_review
+from review.runs.reviews import get_review, review_facts
 from review.triage.decisions import Answer, finding_history, reopen_expired_waivers, triage_findings
 from review.triage.signing import sign_off
 from review.triage.verdicts import decide_result
@@ -176,7 +176,7 @@ def test_a_person_s_verdict_decides_a_skipped_check_and_triage_does_not_undo_it(
     decide(result.findings.first(), triage="rejected")
     shown = next(
         one
-        for one in show_review(get_review(OPERATOR, review.public_id)).results
+        for one in review_facts(get_review(OPERATOR, review.public_id)).results
         if one.check_item_id == result.item_version.item.code
     )
     assert (shown.verdict, shown.method) == ("warning", "human")

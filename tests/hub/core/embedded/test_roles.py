@@ -68,6 +68,7 @@ def test_migrating_again_closes_a_trail_that_a_broken_migration_left_open():
     server = shared_postgres(settings.HUB_DATA_DIR / "postgres")
     with server.superuser(name) as superuser:
         superuser.execute(f"ALTER TABLE {APPEND_ONLY[0]} OWNER TO {ROLE}")
+        superuser.execute(f"GRANT UPDATE, DELETE, TRUNCATE ON {APPEND_ONLY[0]} TO {ROLE}")
     assert rights_to_change_events() == ["UPDATE", "DELETE", "TRUNCATE"]
     call_command("migrate", "access", interactive=False, verbosity=0)
     assert rights_to_change_events() == ["TRUNCATE"]  # a right of the tests' own role, see tests/conftest.py
