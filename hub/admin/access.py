@@ -7,6 +7,7 @@ from typing import Any, cast
 
 from django import forms
 from django.contrib import admin, messages
+from django.contrib.admin.models import LogEntry
 from django.contrib.auth.admin import GroupAdmin as DjangoGroupAdmin
 from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
 from django.contrib.auth.models import Group, User
@@ -40,8 +41,42 @@ admin.site.unregister(User)
 admin.site.unregister(Group)
 
 
+class AccountLinesMixin:
+    """Writes a line of the audit trail where Django notes that an account or a group was added, changed or deleted.
+
+    Changes of passwords are among them. The names of changed fields are noted, and for groups and staff what they are
+    now; never a password.
+    """
+
+    def log_addition(self, request: HttpRequest, obj: User | Group, message: Any) -> LogEntry:  # noqa: ANN401
+        _record_account(request, "CREATE", obj, now=_rights_of(obj))
+        return super().log_addition(request, obj, message)  # type: ignore[misc]
+
+    def log_change(self, request: HttpRequest, obj: User | Group, message: Any) -> LogEntry:  # noqa: ANN401
+        changed = {str(name) for part in message if "changed" in part for name in part["changed"].get("fields", ())}
+        _record_account(request, "CHANGE", obj, changed=sorted(changed), now=_rights_of(obj))
+        return super().log_change(request, obj, message)  # type: ignore[misc]
+
+    def log_deletions(self, request: HttpRequest, queryset: QuerySet[Any]) -> Any:  # noqa: ANN401
+        for obj in queryset:
+            _record_account(request, "DELETE", obj)
+        return super().log_deletions(request, queryset)  # type: ignore[misc]
+
+
+def _record_account(request: HttpRequest, what: str, obj: User | Group, **facts: object) -> None:
+    kind = "user" if isinstance(obj, User) else "group"
+    record_event(principal_of(request), f"ACCOUNT_{what}", f"{kind}:{obj.pk}", name=str(obj), **facts)
+
+
+def _rights_of(obj: User | Group) -> dict[str, object]:
+    if not isinstance(obj, User):
+        return {}
+    marks = {name: getattr(obj, name) for name in ("is_active", "is_staff", "is_superuser")}
+    return {**marks, "groups": sorted(obj.groups.values_list("name", flat=True))}
+
+
 @admin.register(User)
-class UserAdmin(DjangoUserAdmin, HubModelAdmin):  # type: ignore[type-arg, misc]
+class UserAdmin(AccountLinesMixin, DjangoUserAdmin, HubModelAdmin):  # type: ignore[type-arg, misc]
     """Django's user pages in Unfold's clothes, for superusers."""
 
     form = UserChangeForm
@@ -58,7 +93,7 @@ class UserAdmin(DjangoUserAdmin, HubModelAdmin):  # type: ignore[type-arg, misc]
 
 
 @admin.register(Group)
-class GroupAdmin(DjangoGroupAdmin, HubModelAdmin):  # type: ignore[misc]
+class GroupAdmin(AccountLinesMixin, DjangoGroupAdmin, HubModelAdmin):  # type: ignore[misc]
     """Django's group pages in Unfold's clothes, for superusers."""
 
 

