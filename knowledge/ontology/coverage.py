@@ -40,7 +40,11 @@ _CASE = re.compile(
     r"テストケース|試験ケース|シナリオ|^\W*(?:TC|UT|IT|ST|AT|CT|PT|E2E|TEST)[-_ ]?[A-Z0-9]*[-_]?\d", re.I
 )
 _ANNOUNCING = re.compile(r"[:：][\s*_]*$")
-_MENTIONS_SHOWN = 3
+_MENTIONS_SHOWN, _MOST_INDENT, _OVERVIEW_LEVELS = 3, 40, 2
+# Sections that introduce the document: a line labelled there with 目的 or 対象 is the whole document's.
+_OVERVIEW = re.compile(
+    r"概要|概説|はじめに|総則|序|本書|基本情報|プロジェクト情報|overview|introduction|summary|about", re.I
+)
 
 
 class CoverageStatus(StrEnum):
@@ -126,14 +130,20 @@ class _Reader:
     def _item_headings(self, block: Block, following: Block | None) -> Iterator[tuple[str, int, int]]:
         """Yield list items that head what is below them, and numbered lines that a list was made of: 1. 背景."""
         items = list(pieces(self.text, block))
-        for start, end in items:
+        for (start, end), below_it in zip_longest(items, items[1:]):
             first, _, rest = self.text[start:end].partition("\n")
             title = without_list_mark(first)
             below = bool(rest) and has_substance(rest, BlockKind.LIST)
+            if below_it is not None and self._indent(below_it[0]) > self._indent(start):
+                below = below or has_substance(self.text[slice(*below_it)], BlockKind.LIST)
             if not rest and len(items) == 1 and following is not None:
                 below = has_substance(self.text[following.start : following.end], following.kind)
             if below and reads_as_heading(title):
                 yield _ANNOUNCING.sub("", title).strip(), start, start + len(first)
+
+    def _indent(self, start: int) -> int:
+        line = self.text[start : start + _MOST_INDENT]
+        return len(line) - len(line.lstrip(" \t"))
 
     def _is_deciding(self, passage: Passage) -> bool:
         """Return whether a sentence there decides something: no example, and nowhere that only reports."""
@@ -213,10 +223,17 @@ def _stating_passage(topic: Topic, reader: _Reader) -> Passage | None:
             continue
         if any(cue.occurs_in(passage.text) for cue in cues):
             return passage
-        if statements.are_labelled(passage) and not any(map(_CASE.search, reader.path_at(passage.start))):
+        if statements.are_labelled(passage, of_document=_is_introducing(passage, reader)) and not any(
+            map(_CASE.search, reader.path_at(passage.start))
+        ):
             return passage
     stated = (each for each in reader.deciding if statements.fill_column(each) or statements.have_subject(each))
     return next(stated, None)
+
+
+def _is_introducing(passage: Passage, reader: _Reader) -> bool:
+    path = reader.path_at(passage.start)
+    return len(path) <= _OVERVIEW_LEVELS and (not path or bool(_OVERVIEW.search(path[-1])))
 
 
 def _is_foreign(topic: Topic, passage: Passage, reader: _Reader) -> bool:

@@ -18,6 +18,8 @@ _STATING_HEADER = re.compile(
 )
 # The first cell of a row may number it: 3, NFR-004, 要件-3.
 _NUMBER_CELL = re.compile(r"[^\W\d]{0,8}(?:[-_.]?[^\W\d]{0,6})[-_. ]?\d+(?:[-_.]\d+)*\.?")
+# 対象システム: names what is spoken of, and says no scope.
+_OF_DOCUMENT = re.compile(r"目的|背景|範囲|スコープ|対象外|趣旨|ねらい|狙い|purpose|scope", re.I)
 _LEVEL_HEADER = re.compile(
     r"(?:大|中|小)(?:分類|項目|区分)|(?:分類|区分|種別|カテゴリー?)(?:[1-3１-３])?|要件(?:種別|区分|分類)|要求(?:種別|区分|分類)"
 )
@@ -77,12 +79,16 @@ class TopicStatements:
         )
         self._columns: dict[tuple[str, ...], tuple[int, ...]] = {}
 
-    def are_labelled(self, passage: Passage) -> bool:
-        """Return whether a line or row is headed by the topic's name with a statement after it."""
-        return self._is_asked and any(
+    def are_labelled(self, passage: Passage, *, of_document: bool = False) -> bool:
+        """Return whether a line or row is headed by the topic's name with a statement after it.
+
+        ``of_document`` says that what is labelled there is the whole document's: its purpose, its scope.
+        """
+        return (self._is_asked or of_document) and any(
             len(fold_compact(content)) >= _MIN_STATEMENT
             and self._headings.include(label)
             and not is_placeholder(content.strip())
+            and (self._is_asked or _OF_DOCUMENT.search(label))
             for label, content in _labelled(passage)
         )
 

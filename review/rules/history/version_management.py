@@ -200,6 +200,8 @@ def version_mismatch(target: RuleInput) -> RuleOutcome:
     compared += [(stated, day) for stated in edition.updated if day]
     if not compared and (history := _empty_history(target, edition)) and (later := _unrecorded(edition)):
         return RuleOutcome(findings=(_unrecorded_finding(later, history),), examined=1)
+    if not compared and edition.versions and all(stated.version == _FIRST_EDITION for stated in edition.versions):
+        return RuleOutcome(examined=len(edition.versions))  # nothing came before a first edition
     if not compared:
         return skipped("no_dated_history" if edition.versions or edition.updated else "no_edition")
     findings = tuple(_mismatch_finding(stated, entry) for stated, entry in compared if entry and _differ(stated, entry))

@@ -27,7 +27,9 @@ _UPSTREAM_DOCUMENT = re.compile(
     re.IGNORECASE,
 )
 _DESIGN_DOCUMENT = re.compile(
-    r"(?:基本|詳細|外部|内部|概要|機能)?設計書|仕様書|design (?:document|specification)", re.IGNORECASE
+    r"(?<!テスト)(?<!試験)(?:(?:基本|詳細|外部|内部|概要|機能)?設計書|仕様書)"
+    r"|design (?:document|specification)",
+    re.IGNORECASE,
 )
 _UPSTREAM_COLUMN = re.compile(
     r"^(?:対応|関連|根拠|上位|元)?(?:する)?(?:要件|要求|根拠)(?:ID|番号|No\.?|項目)?$", re.IGNORECASE

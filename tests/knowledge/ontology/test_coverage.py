@@ -324,6 +324,9 @@ def test_english_headings_of_mixed_documents_name_topics(title, code):
             "nfr_performance",
             "# 2\n\n| 背景 | 窓口の待ちが長い日が続いている |\n|---|---|\n| 性能 | 札は三秒までに出ること |\n",
         ),
+        ("purpose", "# 1 企画の概要\n\n- **目的**：\n  1. 待ち時間を短くする\n  2. 札を減らす\n"),
+        ("purpose", "# 1 概要\n\n- 名称: 札\n- 目的: 窓口で待つ人を減らす\n"),
+        ("nfr_security", "# 2 前提\n\n- IP制限: 許可リストを基本とする\n"),
         ("functional_requirements", "# 4 受付\n\n**処理フロー:**\n\n1. 番号を採る\n2. 札を出す\n"),
         ("nfr_security", "# 2 設定\n\n| 項目 | 値 |\n|---|---|\n| CORS | 指定なし。庁内の画面のみ許可 |\n"),
         ("nfr_security", "# 2 設定\n\n接続の秘密鍵は環境変数で渡し、リポジトリには含めない。\n"),
@@ -362,6 +365,9 @@ def test_a_topic_is_treated_by_a_statement_without_a_heading(code, text):
         ("nfr_performance", '# 3 API\n\n**レスポンス:** `{"ok": true}`\n'),
         ("nfr_performance", '# 3 API\n\n**レスポンス（JSON）:**\n\n```json\n{"ok": true}\n```\n'),
         ("nfr_performance", "# 3 表示\n\n呼び出しの表示は60秒以内のみとする。\n"),
+        # What a document is about is no statement of its scope, and the purpose of a part is not the document's.
+        ("tp_scope", "# 1 概要\n\n- 対象システム: 札の発行と呼び出し\n"),
+        ("purpose", "# 4 受付の画面\n\n- 目的: 札の番号を大きく出す\n"),
         # What one test case presupposes is not the plan's.
         ("tp_entry_criteria", "# 4\n\n## TC-01 受付\n\n**事前準備**: 利用者を一人登録しておくこと\n"),
         ("tp_purpose", "# 4 単体テスト\n\n**目的:**\n\n部品の動きを確かめる。\n"),

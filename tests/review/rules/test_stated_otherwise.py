@@ -185,3 +185,22 @@ def test_a_long_name_with_a_letter_left_out_is_found():
 
     assert "ReservationConfimation" in found.data["variants"]
     assert not findings("terminology.variant", f"# 部品\n\n{slip}\n\nReservationConfirmations を止める。\n")
+
+
+def test_the_parts_of_an_annex_are_no_identifiers():
+    annex = "# 設計\n\n## 付録\n\n### A.1 構成図\n\n文。\n\n### A.2 配置図\n\n文。\n"
+
+    assert not findings("traceability.unreferenced_definition", annex)
+
+
+def test_a_first_edition_without_a_history_agrees_with_itself():
+    cover = "# 試験設計書\n\n| 文書名 | 札 |\n|---|---|\n| バージョン | {0} |\n\n## 1. 方針\n\n文。\n"
+
+    assert outcome_of("document.version_mismatch", rule_input(cover.format("1.0"))).examined == 1
+    assert outcome_of("document.version_mismatch", rule_input(cover.format("2.3"))).skip_reason
+
+
+def test_a_test_design_does_not_name_its_upstream_by_its_own_name():
+    target = rule_input("# 札のテスト設計書\n\n本テスト設計書は観点を示す。\n", document_type="test_plan")
+
+    assert outcome_of("traceability.no_upstream_reference", target).findings
