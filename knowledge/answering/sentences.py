@@ -19,6 +19,7 @@ from knowledge.text.sentences import sentence_spans
 from knowledge.text.tables import cells_of
 from knowledge.types.search import Hit
 
+_MODEL = r"(?:ai(?: (?:reviewer|assistant|model|agent))?|llm|(?:language|verifier) model|assistant|chatbot)"
 _ORDERS = re.compile(
     r"(?:これまで|以前|上記|前述|今まで)の(?:すべての|全ての)?(?:指示|命令|ルール|プロンプト)[^。\n]{0,12}(?:無視|忘れ|従わ)"
     r"|(?:あなた|君)は(?:AI|人工知能|言語モデル|アシスタント|審査員|レビュアー)"
@@ -26,9 +27,20 @@ _ORDERS = re.compile(
     r"|必ず[^。\n]{0,15}(?:適合|合格|問題なし|pass)[^。\n]{0,8}(?:判定|回答|出力|答え)"
     r"|\b(?:ignore|disregard|forget)\b[^.\n]{0,30}\b(?:instructions?|prompts?|rules|above)\b"
     r"|\byou are (?:now )?(?:an? )?(?:ai|assistant|language model|reviewer)\b"
-    r"|\b(?:system|assistant|developer) ?(?:prompt|message)? ?:\s"
-    r"|<\|?(?:im_start|system|/?inst)\b",
-    re.IGNORECASE,
+    r"|(?<![+>])(?<!of )\b(?:system|assistant|developer) ?(?:prompt|message)? ?:\s"
+    r"|<\|?(?:im_start|system|/?inst)\b"
+    rf"|\b(?:dear|note to|message to|instructions? (?:to|for)) (?:the |an? |any )?(?:{_MODEL}|reviewer)\b"
+    rf"|\b(?:to|for) (?:the|any|every) (?:{_MODEL}|model) (?:that|which|who|reading|giving|reviewing|judging|testing)\b"
+    rf"|\b{_MODEL}s?\b ?[:,] ?(?:please|you|do not|don't|answer|accept|treat|report|return|ignore)\b"
+    rf"|\b{_MODEL}s? (?:reading|reviewing|processing|testing|judging) (?:this|the) (?:document|file|text|section)\b"
+    rf"|\bas (?:the|an?) (?:{_MODEL}|reviewer)\b[^.\n]{{0,40}}\byou\b"
+    rf"|\b{_MODEL}s? (?:must|should|shall|has to|have to) [^.\n]{{0,60}}"
+    r"\b(?:findings?|defects?|compliant|pass(?:ed)?|wrong|contradict\w*)\b"
+    rf"|\byou are (?:now |an? |the )*(?:{_MODEL}|(?:automated |ai )?reviewer|testing findings)\b"
+    r"|\b(?:overrides?|replaces?|supersedes?|updates?) [^.\n]{0,20}\byour (?:rubric|instructions?|prompts?|rules)\b"
+    r"|\b(?:retract|overturn|dismiss|withdraw|confirm|accept)\b[^.\n]{0,15}\b(?:findings?|them all)\b"
+    r"|\b(?:answer|return|reply|respond|output)(?: with)? [\"']?(?:stands|refuted|overturned|yes for (?:each|all))\b",
+    re.IGNORECASE | re.MULTILINE,
 )
 
 

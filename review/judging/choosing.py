@@ -113,7 +113,7 @@ class Chooser:
         """The passages in which a quote of the light model's really stands, in its order."""
         material = self.material
         answer = self.send(
-            screen_request(self.task, material.text, part, prompts=self.prompts, planted=material.planted)
+            screen_request(self.task, material.text, part, prompts=self.prompts, withheld=material.withheld)
         )
         named = {label_of(index): one for index, one in enumerate(part)}
         found: list[Passage] = []
@@ -217,7 +217,8 @@ class Forecaster:
         times = SCREENED_WITH_SUMMARIES if summaries else SCREENED
         parts = screening_parts(material.text, candidates, most=times * self.tokens, tokens=self.tokens)
         return [
-            screen_request(task, material.text, part, prompts=self.prompts, planted=material.planted) for part in parts
+            screen_request(task, material.text, part, prompts=self.prompts, withheld=material.withheld)
+            for part in parts
         ]
 
     def _judging(self, task: CheckTask, material: Material, chosen: Chosen) -> LlmRequest:
@@ -226,7 +227,7 @@ class Forecaster:
             material.text,
             chosen.passages,
             prompts=self.prompts,
-            planted=material.planted,
+            withheld=material.withheld,
             repair="",
             overview=chosen.overview,
             supplements=chosen.supplements,

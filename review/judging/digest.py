@@ -15,7 +15,7 @@ from hub.llm.errors import AnswerPending, BudgetExceeded, LlmInvalidAnswer, LlmT
 from hub.llm.types import LlmAnswer, LlmRequest
 from review.judging.excerpts import speaks
 from review.judging.overview import cut_requests, cut_stretches, read_summaries, summary_request
-from review.judging.plan import holds_planted
+from review.judging.plan import holds_planted, without_withheld
 from review.judging.types import Material, Passage, PromptTexts, Summary
 
 Send = Callable[[LlmRequest], LlmAnswer]
@@ -125,7 +125,7 @@ def plan_parts(material: Material, *, tokens: int) -> tuple[tuple[tuple[Passage,
 
 def request_for(material: Material, part: AskedPart, *, title: str, prompts: PromptTexts) -> LlmRequest:
     """The request about one part of a document."""
-    shown = [material.text[stretch.start : stretch.end] for stretch in part.stretches]
+    shown = [without_withheld(material.text, stretch, material.withheld) for stretch in part.stretches]
     return summary_request(part.stretches, shown, title=title, prompts=prompts, repair=part.repair)
 
 

@@ -11,8 +11,8 @@ from knowledge.models import Chunk, DocumentVersion, VersionContent
 from knowledge.search import RankedChunks, chunks_of, rank_within
 from knowledge.text.structure import line_span
 from review.judging.overview import bodies_of
-from review.judging.plan import WITHHELD
 from review.judging.types import CheckTask, Consultation, Material, Passage
+from review.judging.unseen import WITHHELD, unseen_in
 from review.rules.base import RuleCrash, UnknownRuleError, run_rule
 from review.rules.prompt_injection import reads_as_instruction
 from review.types import Consulted, RuleInput, Span
@@ -67,6 +67,7 @@ def _material(
         is_ranked=ranked is None or ranked.is_ranked,
         bodies=harmless_bodies(target),
         planted=planted,
+        unseen=unseen_in(target.text),
         notices=ranked.notices if ranked else (),
         consultation=Consultation(consulted=sources),
     )

@@ -232,7 +232,7 @@ class Judge:
             material.text,
             chosen.passages,
             prompts=self.prompts,
-            planted=material.planted,
+            withheld=material.withheld,
             repair=repair,
             vote=vote,
             overview=chosen.overview,

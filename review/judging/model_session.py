@@ -34,6 +34,7 @@ from review.judging.sampling import ReplayProvider, SamplingProvider
 from review.judging.steps import StepName
 from review.judging.supplements import SupplementMaker
 from review.judging.types import CheckTask, Consultation, Material, Opinion
+from review.judging.unseen import unseen_in
 from review.models import CheckItemVersion, CheckResult, Finding, ModelSuggestion, Review
 from review.rules.content.curated import rules_of
 from review.types import JUDGED_BY_MODEL, JudgedBy, RuleInput, Severity, Span, Verdict
@@ -263,6 +264,7 @@ class ModelSession:
             text=self.target.text,
             ranked=(),
             planted=self.planted_spans(),
+            unseen=unseen_in(self.target.text),
             texts=maker.texts,
             consultation=Consultation.from_json(earlier.evidence),
         )

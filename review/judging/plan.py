@@ -14,6 +14,7 @@ from hub.llm.material import fence_of, fenced, label_of
 from hub.llm.tokens import estimate_text_tokens
 from hub.llm.types import AnswerSchema, LlmRequest, Message, Role, Strength
 from review.judging.types import CheckTask, Passage, PromptTexts, Summary, Supplement, SupplementKind
+from review.judging.unseen import joined, shown_text
 from review.types import Span
 
 MAX_FINDINGS = 8
@@ -36,7 +37,6 @@ SUPPLEMENT_SHARES = {
     SupplementKind.OBSERVATION: 0.15,
 }
 SUPPLEMENTS_SHARE = 0.25
-WITHHELD = "［言語モデルへの指示と読める文を除いた］"
 
 RULES = """You judge one check item of a document review from passages of the document, and from nothing else.
 
@@ -81,7 +81,7 @@ def judge_request(
     passages: Sequence[Passage],
     *,
     prompts: PromptTexts,
-    planted: Sequence[Span],
+    withheld: Sequence[Span],
     repair: str,
     vote: int = 0,
     overview: Sequence[Summary] = (),
@@ -93,7 +93,7 @@ def judge_request(
     in the sections of a long document; a quote from it counts for nothing. Without ``supplements`` the request is the
     one of before there were any, so that what was recorded then is found again.
     """
-    shown = [without_planted(text, passage, planted) for passage in passages]
+    shown = [without_withheld(text, passage, withheld) for passage in passages]
     beside = labelled(supplements)
     fence = fence_of([*shown, *(summary.text for summary in overview), *(one.text for one in beside.values())])
     material = "\n\n".join(
@@ -117,10 +117,10 @@ def judge_request(
 
 
 def screen_request(
-    task: CheckTask, text: str, passages: Sequence[Passage], *, prompts: PromptTexts, planted: Sequence[Span]
+    task: CheckTask, text: str, passages: Sequence[Passage], *, prompts: PromptTexts, withheld: Sequence[Span]
 ) -> LlmRequest:
     """Ask the light model which passages bear on a check."""
-    shown = [without_planted(text, passage, planted) for passage in passages]
+    shown = [without_withheld(text, passage, withheld) for passage in passages]
     fence = fence_of(shown)
     material = "\n\n".join(fenced_passages(passages, shown, fence))
     return LlmRequest(
@@ -218,15 +218,9 @@ def tokens_of_supplement(one: Supplement) -> int:
     return estimate_text_tokens(one.text) + estimate_text_tokens(one.place) + TOKENS_PER_PASSAGE
 
 
-def without_planted(text: str, passage: Passage, planted: Sequence[Span]) -> str:
-    """The passage's text without what speaks to a model."""
-    parts: list[str] = []
-    place = passage.start
-    for span in sorted(planted, key=lambda one: one.start):
-        if span.start < passage.end and place < span.end and passage.start < span.end:
-            parts += [text[place : max(span.start, place)], WITHHELD]
-            place = min(span.end, passage.end)
-    return "".join([*parts, text[place : passage.end]])
+def without_withheld(text: str, passage: Passage, withheld: Sequence[Span]) -> str:
+    """The passage's text without what no model is shown."""
+    return shown_text(text, passage.start, passage.end, joined(withheld))
 
 
 def describe(task: CheckTask) -> str:

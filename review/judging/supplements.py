@@ -15,9 +15,10 @@ from knowledge.search import rank_within
 from knowledge.types.notices import Notice
 from knowledge.types.requirements import Article
 from review.judging.excerpts import harmless, planted_in, speaks
-from review.judging.plan import holds_planted, without_planted
+from review.judging.plan import holds_planted, without_withheld
 from review.judging.retrieval import PathLine
 from review.judging.types import Passage, Supplement, SupplementKind
+from review.judging.unseen import unseen_in
 from review.types import RelatedDocument, RuleInput, Span
 
 # Of each related document so many passages, of the graph so many paths, of rules so many remarks.
@@ -102,7 +103,7 @@ class SupplementMaker:
         return Supplement(
             kind=SupplementKind.RELATED,
             place=place,
-            text=without_planted(document.text, passage, planted),
+            text=without_withheld(document.text, passage, [*planted, *unseen_in(document.text)]),
             passage=passage,
             documents=(passage.document,),
             is_planted=holds_planted([passage], planted),

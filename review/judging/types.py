@@ -139,7 +139,7 @@ class Material:
 
     ``bodies`` are the whole text, cut at its headings and in its order. Not ``is_ranked`` when search did not answer;
     ``consultation`` says what did. ``supplements`` stand beside the passages, the best of each kind first; ``texts``
-    are those of the related documents, by their ids.
+    are those of the related documents, by their ids. ``unseen`` is what no reader of the text sees.
     """
 
     text: str
@@ -147,10 +147,16 @@ class Material:
     is_ranked: bool = True
     bodies: tuple[Passage, ...] = ()
     planted: tuple[Span, ...] = ()
+    unseen: tuple[Span, ...] = ()
     notices: tuple[Notice, ...] = ()
     consultation: Consultation = Consultation()
     supplements: tuple[Supplement, ...] = ()
     texts: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def withheld(self) -> tuple[Span, ...]:
+        """What of the text no model is shown, in order."""
+        return tuple(sorted({*self.planted, *self.unseen}, key=lambda one: (one.start, one.end)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

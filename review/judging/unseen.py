@@ -13,6 +13,7 @@ from review.rules.base import shipped
 from review.types import Span
 
 WITHHELD = "［読者に見えない部分、または言語モデルへの指示と読める文を除いた］"
+FIGURE = "［図。代替テキストは除いた］"
 _FRONT_MATTER = re.compile(r"\A---\n.{0,5000}?\n---\n", re.S)
 _IMAGE = re.compile(r"!\[[^\]]{0,2000}\](?:\([^)]{0,2000}\)|\[[^\]]{0,500}\])?")
 _TAG = re.compile(r"<[A-Za-z][\w:-]{0,30}\s[^<>]{0,2000}=[^<>]{0,2000}>")
@@ -105,6 +106,7 @@ def shown_text(text: str, start: int, end: int, withheld: Sequence[Span]) -> str
     for span in withheld:
         if span.end <= place or span.start >= end:
             continue
-        parts += [text[place : max(span.start, place)], WITHHELD]
+        is_figure = text.startswith(("![", "<img"), span.start) and span.start >= place
+        parts += [text[place : max(span.start, place)], FIGURE if is_figure else WITHHELD]
         place = min(span.end, end)
     return "".join([*parts, text[place:end]])
