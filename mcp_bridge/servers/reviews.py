@@ -32,7 +32,8 @@ def start(
         options=ReviewOptions(
             check_items=tuple(check_items),
             related_documents=tuple(options.related_documents),
-            **options.model_dump(exclude={"related_documents", "wait_seconds"}),
+            sweep_categories=tuple(options.sweep_categories),
+            **options.model_dump(exclude={"related_documents", "sweep_categories", "wait_seconds"}),
         ),
     )
 

@@ -41,6 +41,9 @@ class ReviewOptionsIn(Options):
     )
     sweep_limit: int = Field(5, ge=0, le=100, description="most findings of the sweep in each category")
     sweep_severity: Literal["critical", "major", "minor"] = Field("minor", description="least severity of them")
+    sweep_categories: list[Literal["traceability", "consistency", "coverage", "structure", "terminology"]] = Field(
+        [], max_length=5, description="what the sweep reads for; default: all"
+    )
     related_documents: list[Annotated[str, Field(max_length=60)]] = Field(
         [],
         max_length=MAX_RELATED,

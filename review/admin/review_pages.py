@@ -15,16 +15,22 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
-from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
+from unfold.widgets import (
+    UnfoldAdminCheckboxSelectMultipleWidget,
+    UnfoldAdminSelectWidget,
+    UnfoldAdminTextInputWidget,
+)
 
 from hub.access.principals import Principal, Scope
 from hub.admin_site.pages import errors_as_messages, principal_of, render_page
 from hub.core.errors import HubError
 from knowledge.models import VersionContent
+from review.judging.sweep.reading import CATEGORIES
 from review.masters.listing import list_checklists
 from review.models import SEVERITIES, UNFINISHED, CheckResult, Review
 from review.report import RENDERERS, build_report
 from review.report.facts import (
+    category_label,
     counts_in_words,
     doubts_of,
     judge_label,
@@ -269,9 +275,18 @@ class StartForm(forms.Form):
         widget=UnfoldAdminSelectWidget,
         help_text=_("A language model reads all of it, and proposes what no rule looks for."),
     )
+    sweep_categories = forms.MultipleChoiceField(
+        label=_("Read it for"),
+        choices=[(name, name) for name in CATEGORIES],
+        required=False,
+        widget=UnfoldAdminCheckboxSelectMultipleWidget,
+        help_text=_("None chosen: for all of them."),
+    )
 
     def __init__(self, *args: Any, checklists: Sequence[tuple[str, str]], **kwargs: Any) -> None:  # noqa: ANN401
         super().__init__(*args, **kwargs)
+        named = [(name, category_label(name)) for name in CATEGORIES]
+        self.fields["sweep_categories"].choices = named  # type: ignore[attr-defined]
         self.fields["checklist"].choices = [("", _("by document type")), *checklists]  # type: ignore[attr-defined]
 
     @property
@@ -284,6 +299,7 @@ class StartForm(forms.Form):
             min_confidence=given["min_confidence"] or 0.0,
             second_opinion=given["second_opinion"] or "auto",
             sweep=given["sweep"] or "auto",
+            sweep_categories=tuple(given["sweep_categories"]),
         )
 
 
@@ -333,6 +349,8 @@ def _facts(estimate: EstimateOut) -> list[tuple[Any, str]]:
     if estimate.sweep_requests:
         read = f"{estimate.sweep_requests:,} / {estimate.sweep_tokens_in:,} + {estimate.sweep_tokens_out:,}"
         lines.insert(5, (_("For the reading: requests / tokens in and out, at most"), read))
+        if len(estimate.sweep_categories) < len(CATEGORIES):
+            lines.insert(6, (_("Read for"), ", ".join(map(category_label, estimate.sweep_categories))))
     if estimate.second_opinion_requests:
         used = (estimate.second_opinion_requests, estimate.second_opinion_tokens_in, estimate.second_opinion_tokens_out)
         lines.insert(

@@ -18,6 +18,7 @@ from hub.rest.idempotency import reads
 from hub.rest.pagination import KeysetPage, cursor_scope, paginate_keyset
 from hub.rest.responses import accepted, attachment
 from hub.rest.schemas import Page, PageQuery, ShortText, ShortTexts
+from review.judging.sweep.reading import CATEGORIES as SWEEP_CATEGORIES
 from review.masters.table import MAX_ROWS as MOST_ITEMS
 from review.models import UNFINISHED, Review
 from review.report import ReportOptions, build_report
@@ -50,6 +51,9 @@ class ReviewOptionsIn(Schema):
     )
     sweep_limit: int = Field(default=5, ge=0, le=100, description="most findings of the sweep in each category")
     sweep_severity: ShortText = Field(default="minor", description="least severity of them: critical, major or minor")
+    sweep_categories: Annotated[list[ShortText], Field(max_length=len(SWEEP_CATEGORIES))] = Field(
+        default=[], description=f"what the sweep reads for, of {', '.join(SWEEP_CATEGORIES)}; default: all"
+    )
     force_strategy: ShortText | None = Field(default=None, description="vector_rag, graph_rag, ontology or hybrid")
 
 
@@ -76,7 +80,7 @@ def start_review(request: HubRequest, asked: ReviewIn) -> HttpResponse:
         document_id=asked.document_id,
         checklist=asked.checklist,
         options=ReviewOptions(
-            **{**options, "related_documents": tuple(options["related_documents"])},
+            **{name: tuple(value) if isinstance(value, list) else value for name, value in options.items()},
             check_items=tuple(asked.check_items),
         ),
     )
@@ -100,6 +104,7 @@ def estimate_review(request: HubRequest, asked: ReviewIn) -> EstimateOut:
             related_documents=tuple(asked.options.related_documents),
             second_opinion=asked.options.second_opinion,
             sweep=asked.options.sweep,
+            sweep_categories=tuple(asked.options.sweep_categories),
             check_items=tuple(asked.check_items),
         ),
     )

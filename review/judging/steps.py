@@ -29,17 +29,22 @@ class StepState(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepOutcome:
-    """What a step came to. ``counts`` are shown to people; ``record`` is what a replay needs."""
+    """What a step came to. ``counts`` and ``categories`` are shown to people; ``record`` is what a replay needs.
+
+    ``categories`` are those that the document was read for.
+    """
 
     state: StepState
     notices: tuple[Notice, ...] = ()
     counts: Mapping[str, int] = field(default_factory=dict)
+    categories: tuple[str, ...] = ()
     record: Mapping[str, Any] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
         """As it is stored with the review."""
         facts = {"state": self.state.value, "counts": dict(self.counts), "record": dict(self.record)}
-        return {**facts, "notices": [notice.as_dict() for notice in self.notices]}
+        read = {"categories": list(self.categories)} if self.categories else {}
+        return {**facts, **read, "notices": [notice.as_dict() for notice in self.notices]}
 
 
 def stored_outcome(row: Mapping[str, Any]) -> StepOutcome:
@@ -48,5 +53,6 @@ def stored_outcome(row: Mapping[str, Any]) -> StepOutcome:
         state=StepState(row["state"]),
         notices=tuple(Notice(**notice) for notice in row["notices"]),
         counts=row["counts"],
+        categories=tuple(row.get("categories", ())),
         record=row["record"],
     )

@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 from hub.access.principals import Principal
 from hub.core.languages import in_language
 from knowledge.models import VersionContent
+from review.judging.sweep.reading import CATEGORIES
 from review.mappings import suspect_reasons
 from review.models import SEVERITIES, VERDICTS, CheckType, Review, Triage
 from review.report.sheet import EARLIEST
@@ -178,8 +179,29 @@ def step_label(step: StepOut) -> str:
     return labels.get(step.step, step.step)
 
 
+def category_label(name: str) -> str:
+    """What a category of the reading is called."""
+    labels = {
+        "traceability": _("traceability"),
+        "consistency": _("consistency"),
+        "coverage": _("coverage"),
+        "structure": _("structure"),
+        "terminology": _("terminology"),
+    }
+    return str(labels.get(name, name))
+
+
 def state_label(step: StepOut) -> str:
-    """What became of a step."""
+    """What became of a step, and what the document was read for where that was not everything."""
+    state = _state_label(step)
+    if not 0 < len(step.categories) < len(CATEGORIES):
+        return state
+    return _("{state}, for {categories} only").format(
+        state=state, categories=", ".join(map(category_label, step.categories))
+    )
+
+
+def _state_label(step: StepOut) -> str:
     labels = {
         "done": _("done"),
         "partly": _("in part"),

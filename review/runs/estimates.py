@@ -39,7 +39,7 @@ from review.models import CheckItemVersion
 from review.rules.content.curated import rules_of
 from review.runs.related import related_document, related_versions
 from review.runs.reviews import ReviewOptions, find_subject
-from review.runs.steps import is_wanted
+from review.runs.steps import is_wanted, wanted_categories
 from review.runs.work import entries_of
 from review.types import RuleInput
 
@@ -61,6 +61,7 @@ class EstimateOut(BaseModel):
     sweep_requests: int = Field(0, description="to read the whole document, and to test at most so many proposals")
     sweep_tokens_in: int = Field(0, description="at most")
     sweep_tokens_out: int = Field(0, description="at most")
+    sweep_categories: list[str] = Field([], description="what the document is read for; empty without the sweep")
     cost: float | None = Field(description="US$ at most, of all of it; null without configured prices")
     token_budget: int
     fits: bool = Field(description="the budget is enough")
@@ -92,7 +93,9 @@ def estimate_review(
         most = replace(most, second_opinion=_of_second_opinion(target, related=len(others)))
     if is_wanted(StepName.SWEEP, options.sweep):
         topics = topics_for(subject.master.checklist.ontology_domain)
-        most = replace(most, sweep=_of_sweep(replace(target, topics=topics), has_related=bool(others)))
+        categories = wanted_categories(options.sweep_categories)
+        read = _of_sweep(replace(target, topics=topics), has_related=bool(others), categories=categories)
+        most = replace(most, sweep=read, categories=categories)
     gatherer = Gatherer(
         principal=principal,
         version=subject.version,
@@ -124,6 +127,7 @@ class _Most:
     advice: _Spending = NOTHING
     second_opinion: _Spending = NOTHING
     sweep: _Spending = NOTHING
+    categories: tuple[str, ...] = ()
 
     @property
     def all(self) -> tuple[_Spending, ...]:
@@ -143,11 +147,11 @@ def _of_second_opinion(target: RuleInput, *, related: int) -> _Spending:
     return _spending(most)
 
 
-def _of_sweep(target: RuleInput, *, has_related: bool) -> _Spending:
+def _of_sweep(target: RuleInput, *, has_related: bool, categories: Sequence[str]) -> _Spending:
     """All requests of the reading, each with as many facts as it may hold, and at most so many tests."""
     tokens, prompts = settings.CONFIG.llm_context_tokens, texts_of(numbers_in_force())
     read = subject_of(target, joined([*unseen_in(target.text), *planted_in(target)]))
-    planned = plan_readings(read, tokens=tokens, prompt=prompts.sweep, has_related=has_related)
+    planned = plan_readings(read, tokens=tokens, prompt=prompts.sweep, has_related=has_related, categories=categories)
     readings = _prepared(request for request, _more in planned)
     tests = _spending(most_tests(document_tokens=estimate_text_tokens(target.text), tokens=tokens))
     return _Spending(
@@ -217,6 +221,7 @@ def _sum_up(items: Sequence[CheckItemVersion], plan: _Plan, most: _Most, *, is_j
         tokens_in=tokens_in,
         tokens_out=tokens_out,
         **spent,
+        sweep_categories=list(most.categories),
         cost=_cost(parts, most),
         token_budget=budget,
         fits=tokens_in + tokens_out + sum(one.tokens_in + one.tokens_out for one in most.all) <= budget,

@@ -23,6 +23,7 @@ from knowledge.documents.documents import get_document
 from knowledge.documents.workers import leave_it_to_workers, work_through, worker_is_alive
 from knowledge.models import Document, DocumentStatus, DocumentVersion
 from review.judging.prompts import numbers_in_force
+from review.judging.sweep.reading import CATEGORIES as SWEEP_CATEGORIES
 from review.mappings import suspect_reasons
 from review.masters.listing import get_checklist, version_in_force
 from review.models import (
@@ -75,6 +76,8 @@ class ReviewOptions:
     """The most findings of each category that the reading of the whole document may make; others are candidates."""
     sweep_severity: str = "minor"
     """The least severity of such a finding."""
+    sweep_categories: tuple[str, ...] = ()
+    """What the document is read for; all categories without it."""
 
 
 def start_review(
@@ -173,6 +176,9 @@ def _check_options(options: ReviewOptions, master: CheckListVersion) -> None:
             raise not_one_of(name, value, (str(item) for item in allowed if item))
     if not 0 <= options.sweep_limit <= MOST_OF_A_CATEGORY:
         raise InvalidInput(_("sweep_limit: expected 0 to {limit}."), limit=MOST_OF_A_CATEGORY, field="sweep_limit")
+    for name in options.sweep_categories:
+        if name not in SWEEP_CATEGORIES:
+            raise not_one_of("sweep_categories", name, SWEEP_CATEGORIES)
     if unknown := sorted(set(options.check_items) - known):
         raise InvalidInput(
             _("Unknown check items: {unknown}. This check list has: {known}."),

@@ -140,6 +140,7 @@ class StepOut(BaseModel):
     step: str
     state: str = Field(description="done, partly, failed, off (not wanted) or no_model")
     counts: dict[str, int] = Field({}, description="requests, findings and what became of them")
+    categories: list[str] = Field([], description="what the sweep read the document for")
 
 
 class ReviewOut(BaseModel):
@@ -294,7 +295,11 @@ def _steps(review: Review, results: Sequence[CheckResult]) -> list[StepOut]:
         StepOut(step=StepName.JUDGE, state=StepState.DONE if is_judged else _why_not_judged(review, results)),
     ]
     known = [(name, review.steps[name]) for name in (StepName.SECOND_OPINION, StepName.SWEEP) if name in review.steps]
-    return [*found, *(StepOut(step=name, state=row["state"], counts=row["counts"]) for name, row in known)]
+    asked = (
+        StepOut(step=name, state=row["state"], counts=row["counts"], categories=row.get("categories", []))
+        for name, row in known
+    )
+    return [*found, *asked]
 
 
 def _why_not_judged(review: Review, results: Sequence[CheckResult]) -> StepState:

@@ -5,7 +5,7 @@ They come once all checks are judged. A review without a model asks the database
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,6 +26,7 @@ from review.judging.second_opinion.asking import SecondOpinion
 from review.judging.steps import StepName, StepOutcome, StepState, stored_outcome
 from review.judging.strategies import MODEL
 from review.judging.sweep.asking import Sweep
+from review.judging.sweep.reading import CATEGORIES
 from review.models import CheckResult, Finding, FindingState, Review
 from review.runs.reading_item import reading_item
 from review.runs.work import finding_row
@@ -49,6 +50,11 @@ def is_wanted(name: StepName, asked: str) -> bool:
         return asked == "on"
     config = settings.CONFIG
     return bool({StepName.SECOND_OPINION: config.llm_second_opinion, StepName.SWEEP: config.llm_sweep}[name])
+
+
+def wanted_categories(asked: Sequence[str]) -> tuple[str, ...]:
+    """The categories that a document is read for, in their order: those asked for, or all."""
+    return tuple(one for one in CATEGORIES if one in asked) or CATEGORIES
 
 
 @dataclass(slots=True, kw_only=True)
@@ -132,7 +138,12 @@ class ModelSteps:
 
     def _sweep(self, name: StepName, reader: Reader) -> StepOutcome:
         options = self.session.review.options
-        sweep = Sweep(reader=reader, limit=int(options["sweep_limit"]), least=Severity(options["sweep_severity"]))
+        sweep = Sweep(
+            reader=reader,
+            limit=int(options["sweep_limit"]),
+            least=Severity(options["sweep_severity"]),
+            categories=wanted_categories(options.get("sweep_categories", ())),
+        )
         outcome = sweep.ask()
         self._store(name, outcome, lambda: self._store_sweep(sweep))
         return outcome

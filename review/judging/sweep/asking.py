@@ -18,6 +18,7 @@ from review.judging.excerpts import harmless, harmless_bodies, planted_in, speak
 from review.judging.steps import StepOutcome, StepState
 from review.judging.sweep.merging import Merged, RuleFinding, distinct, merge
 from review.judging.sweep.reading import (
+    CATEGORIES,
     RELATED_SHARE,
     Fact,
     Proposal,
@@ -47,11 +48,12 @@ TIMED_OUT = "llm_timeout"
 
 @dataclass(slots=True, kw_only=True)
 class Sweep:
-    """One review's reading of the whole document."""
+    """One review's reading of the whole document, for findings of ``categories``."""
 
     reader: Reader
     limit: int
     least: Severity
+    categories: tuple[str, ...] = CATEGORIES
     said: list[Notice] = field(default_factory=list)
     is_complete: bool = True
     is_tested: bool = True
@@ -70,7 +72,7 @@ class Sweep:
         if self.reader.session.planted_spans():
             self.said.append(notices.SWEEP_WITHHELD)
         try:
-            for reading in rounds_for(has_related=bool(subject.related)):
+            for reading in rounds_for(has_related=bool(subject.related), categories=self.categories):
                 self._read(subject, reading)
         except NotAnswered as error:
             self.is_complete = False
@@ -99,6 +101,7 @@ class Sweep:
                 "candidates": sum(not one.counts for one in kept),
                 "merged": len(self.merged.confirmed),
             },
+            categories=self.categories,
             record=self.reader.record(),
         )
 

@@ -142,11 +142,16 @@ class Read:
     unverified: int
 
 
-def rounds_for(*, has_related: bool) -> tuple[Round, ...]:
-    """The readings of a document: what compares is read apart from what looks for what is not there."""
+def rounds_for(*, has_related: bool, categories: Sequence[str] = CATEGORIES) -> tuple[Round, ...]:
+    """The readings of a document for some categories: what compares is read apart from what looks for gaps.
+
+    A reading with none of them is left out.
+    """
     inside = ("consistency", "terminology") if has_related else ("consistency", "terminology", "traceability")
     across = (Round(categories=("traceability",), shows_related=True),) if has_related else ()
-    return (Round(categories=inside), Round(categories=("coverage", "structure")), *across)
+    every = (Round(categories=inside), Round(categories=("coverage", "structure")), *across)
+    wanted = [replace(one, categories=tuple(each for each in one.categories if each in categories)) for one in every]
+    return tuple(one for one in wanted if one.categories)
 
 
 def cut_parts(text: str, bodies: Sequence[Passage], *, tokens: int) -> tuple[tuple[Passage, ...], ...]:
@@ -169,7 +174,12 @@ def part_tokens(tokens: int, reading: Round) -> int:
 
 
 def plan_readings(
-    subject: Subject, *, tokens: int, prompt: str, has_related: bool = False
+    subject: Subject,
+    *,
+    tokens: int,
+    prompt: str,
+    has_related: bool = False,
+    categories: Sequence[str] = CATEGORIES,
 ) -> list[tuple[LlmRequest, int]]:
     """The requests that reading a document takes as long as all goes well, each with the tokens that may come on top.
 
@@ -180,7 +190,7 @@ def plan_readings(
             reading_request(subject, part, reading, facts=(), related=(), tokens=tokens, prompt=prompt),
             tokens // FACTS_SHARE + (tokens // RELATED_SHARE if reading.shows_related else 0),
         )
-        for reading in rounds_for(has_related=has_related)
+        for reading in rounds_for(has_related=has_related, categories=categories)
         for part in cut_parts(subject.text, subject.bodies, tokens=part_tokens(tokens, reading))
     ]
 

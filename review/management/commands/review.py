@@ -19,6 +19,7 @@ from knowledge.collections import DEFAULT_COLLECTION
 from knowledge.documents.documents import get_document
 from knowledge.documents.uploads import Upload, create_document, hash_file
 from knowledge.documents.workers import work_through
+from review.judging.sweep.reading import CATEGORIES as SWEEP_CATEGORIES
 from review.models import CheckList
 from review.report import RENDERERS, build_report
 from review.runs.reviews import (
@@ -74,6 +75,14 @@ class Command(HubCommand):
         )
         for name, said in (("second-opinion", SECOND_OPINION_HELP), ("sweep", SWEEP_HELP)):
             parser.add_argument(f"--{name}", choices=STEP_CHOICES, default="auto", help=said)
+        parser.add_argument(
+            "--sweep-categories",
+            nargs="+",
+            choices=SWEEP_CATEGORIES,
+            default=[],
+            metavar="CATEGORY",
+            help=f"read the whole document for these only: {', '.join(SWEEP_CATEGORIES)}; default: all",
+        )
         parser.add_argument("--output", type=Path, help="write the report there instead of to standard output")
         parser.add_argument(
             "--baseline", default="", metavar="REVIEW_ID", help="an earlier review: the report tells what changed"
@@ -101,6 +110,7 @@ class Command(HubCommand):
             asked = replace(_judged_by(options["llm"], related=compared), suggestion_level=options["suggestions"])
             asked = replace(asked, min_confidence=options["min_confidence"])
             asked = replace(asked, second_opinion=options["second_opinion"], sweep=options["sweep"])
+            asked = replace(asked, sweep_categories=tuple(options["sweep_categories"]))
             review = start_review(principal=principal, document_id=document_id, checklist=checklist, options=asked)
             wait_for_review(review, timeout_s=None, on_progress=self._show)
             report = build_report(

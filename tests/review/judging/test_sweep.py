@@ -8,8 +8,10 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from django.utils import translation
 
 from hub.access.principals import local_operator
+from hub.core.errors import InvalidInput
 from hub.llm.tokens import estimate_request_tokens, estimate_text_tokens
 from knowledge.documents.deletion import delete_document
 from knowledge.text.folding import normalise
@@ -17,10 +19,11 @@ from review.judging.second_opinion.asking import PER_LONG_REQUEST
 from review.judging.second_opinion.request import most_opinions
 from review.judging.sweep.asking import subject_of
 from review.judging.sweep.merging import RuleFinding, merge
-from review.judging.sweep.reading import Proposal, RelatedPassage, plan_readings, read_part
+from review.judging.sweep.reading import CATEGORIES, Proposal, RelatedPassage, plan_readings, read_part
 from review.judging.sweep.refuting import Examined, most_tests
 from review.judging.types import Passage
 from review.models import Finding, Review
+from review.report.facts import steps_in_words
 from review.runs.estimates import estimate_review
 from review.runs.reviews import ReviewOptions, get_review, replay_review, review_facts
 from review.runs.schemas import ReviewOut
@@ -322,6 +325,34 @@ def test_the_estimate_tells_the_reading_before(document, configured, configure) 
     asked = len(configured.requests)
     run(document)
     assert len(configured.requests) - asked <= on.sweep_requests
+
+
+def test_a_reading_may_be_limited_to_some_categories(document, configured) -> None:  # noqa: F811
+    promised = proposal(PROMISED, kind="missing", category="coverage", message="別紙2がない。")
+    configured.answer = reading_model(proposal(*SIDES), promised)
+    every, some = run(document), run(document, sweep_categories=("coverage",))
+    assert {one.data["category"] for one in every.findings} == {"consistency", "coverage"}
+    assert {one.data["category"] for one in some.findings} == {"coverage"}
+    assert (step(every).categories, step(some).categories) == (list(CATEGORIES), ["coverage"])
+    with translation.override("en"):
+        assert steps_in_words(some.steps).endswith("done, for coverage only")
+        assert steps_in_words(every.steps).endswith("done")
+    told = [
+        estimate_review(
+            principal=local_operator(),
+            document_id=document.public_id,
+            options=ReviewOptions(check_items=("BD-A02",), sweep="on", second_opinion="off", sweep_categories=wanted),
+        )
+        for wanted in ((), ("coverage",))
+    ]
+    assert told[0].sweep_requests == told[1].sweep_requests + 1
+    assert [one.sweep_categories for one in told] == [list(CATEGORIES), ["coverage"]]
+    asked = len(configured.requests)
+    finish(again := replay_review(principal=local_operator(), review_id=some.review_id))
+    shown = review_facts(get_review(local_operator(), again.public_id), everything=True)
+    assert (shown.steps, len(configured.requests)) == (some.steps, asked)
+    with pytest.raises(InvalidInput, match="sweep_categories"):
+        start(document, sweep_categories=("style",))
 
 
 def test_the_estimate_reads_no_related_document(document, tmp_path, configured, monkeypatch) -> None:  # noqa: F811
