@@ -1,0 +1,81 @@
+"""The same document three times: with a model that answers alike, and three times from the recorded answers."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from hub.access.principals import local_operator
+from hub.llm.models import RecordedAnswer
+from review.judging.steps import StepState
+from review.runs.reviews import get_review, replay_review, review_facts
+from review.runs.schemas import ReviewOut
+from tests.factories import upload_text, work_through
+from tests.hub.llm.conftest import configure, configured, server  # noqa: F401 (fixtures)
+from tests.review.judging.conftest import FAIL, ITEM, finish, start
+from tests.review.judging.second_model import opinion, schema_of, second_model
+from tests.review.judging.test_second_opinion import PROOF
+from tests.review.judging.test_second_opinion import TEXT as FIRST
+from tests.review.judging.test_sweep import SIDES, proposal, reading_model
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("item")]
+
+TEXT = f"{FIRST}\n## 4 予約\n\n{SIDES[0]}\n\n## 5 取り置き\n\n{SIDES[1]}\n"
+OPTIONS: dict[str, Any] = {"check_items": ("BD-A02", "BD-B01", ITEM), "second_opinion": "on", "sweep": "on"}
+
+
+def model() -> Any:
+    reads = reading_model(proposal(*SIDES))
+    decide = lambda label, text: (  # noqa: E731
+        opinion(label, "overturned", PROOF) if "可用性" in text else opinion(label, "confirmed")
+    )
+    others = second_model(decide, reading=reads, refuting=reads)
+    return lambda asked: FAIL(asked) if schema_of(asked) == "judgement" else others(asked)
+
+
+def shown(review: Any) -> ReviewOut:
+    return review_facts(get_review(local_operator(), finish(review).review_id), everything=True)
+
+
+def said(facts: ReviewOut) -> bytes:
+    """All that a review says, but for ids, times and what was spent."""
+    left_out = {"review_id", "started_at", "finished_at", "created_at", "usage", "summary", "replay_of", "suggestions"}
+    told = facts.model_dump(mode="json", exclude=left_out)
+    for name in ("findings", "overturned", "candidates"):
+        told[name] = [{key: value for key, value in one.items() if key != "id"} for one in told[name]]
+    told["results"] = [
+        {key: value for key, value in one.items() if key != "execution_time_ms"} for one in told["results"]
+    ]
+    return json.dumps(told, ensure_ascii=False, sort_keys=True).encode()
+
+
+@pytest.fixture
+def document(db: None, tmp_path: Any) -> Any:
+    return work_through(upload_text(local_operator(), tmp_path, TEXT, document_type="basic_design").document)
+
+
+def test_three_runs_of_a_model_that_answers_alike_say_the_same(document, configured) -> None:  # noqa: F811
+    configured.answer = model()
+    runs, asked = [], []
+    for _round in range(3):
+        RecordedAnswer.objects.all().delete()
+        before = len(configured.requests)
+        runs.append(shown(start(document, **OPTIONS)))
+        asked.append(len(configured.requests) - before)
+    assert asked[0] >= 6
+    assert len(set(asked)) == 1, "nothing came from the recordings"
+    assert [len(runs[0].overturned), sum(one.check_item_id == "READ-01" for one in runs[0].findings)] == [1, 1]
+    assert len({said(one) for one in runs}) == 1
+
+
+def test_three_replays_are_equal_byte_for_byte_and_ask_nobody(document, configured) -> None:  # noqa: F811
+    configured.answer = model()
+    first = shown(start(document, **OPTIONS))
+    assert all(one.state == StepState.DONE for one in first.steps)
+    configured.answer = lambda _asked: pytest.fail("a replay asks nobody")
+    asked = len(configured.requests)
+    replays = [shown(replay_review(principal=local_operator(), review_id=first.review_id)) for _round in range(3)]
+    assert {said(one) for one in replays} == {said(first)}
+    assert len(configured.requests) == asked
