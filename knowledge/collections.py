@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +13,7 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.models import HubRoleGrant
-from hub.access.principals import ROLE_SCOPES, Classification, HubRole, Principal, Role, Scope, roles_with
+from hub.access.principals import ROLE_SCOPES, Classification, HubRight, HubRole, Principal, Role, Scope, roles_with
 from hub.access.services import record_event
 from hub.core.bounds import check_row
 from hub.core.errors import Conflict, InvalidInput, NotFound
@@ -65,7 +66,7 @@ def create_collection(
     retention_days: int | None = None,
 ) -> Collection:
     """Create a collection; a maker who is no superuser becomes its administrator. For curators of the hub."""
-    principal.require_hub_curator()
+    principal.require_hub(HubRight.COLLECTIONS)
     collection = Collection(
         slug=slug,
         name=name or slug,
@@ -166,6 +167,17 @@ def curators_without_hub_role() -> list[str]:
     return list(people.order_by("username").values_list("username", flat=True).distinct())
 
 
+def carried_by_groups(principal: Principal, groups: Iterable[int]) -> list[str]:
+    """What groups carry in collections that the caller does not administer, without naming those. Two queries at most.
+
+    For ``hub.access.people.CARRIED_BY_GROUPS``.
+    """
+    beyond = CollectionGrant.objects.filter(group_id__in=list(groups))
+    beyond = beyond.exclude(collection__in=Collection.objects.visible_to(principal, Scope.ADMIN))
+    count = beyond.values("collection_id").distinct().count()
+    return [str(_("roles in {count} collections").format(count=count))] if count else []
+
+
 @transaction.atomic
 def grant_role(*, principal: Principal, slug: str, to: Grantee, role: str) -> CollectionGrant:
     """Give a role; giving it again changes nothing. Needs admin in the collection.
@@ -174,7 +186,7 @@ def grant_role(*, principal: Principal, slug: str, to: Grantee, role: str) -> Co
     """
     collection = get_collection(principal, slug, scope=Scope.ADMIN)
     _check_role(role)
-    row, is_new = CollectionGrant.objects.get_or_create(collection=collection, role=role, **_holder(to))
+    row, is_new = CollectionGrant.objects.get_or_create(collection=collection, role=role, **find_holder(to))
     if is_new:
         _record(principal, collection, granted=str(row))
     return row
@@ -182,10 +194,13 @@ def grant_role(*, principal: Principal, slug: str, to: Grantee, role: str) -> Co
 
 @transaction.atomic
 def withdraw_role(*, principal: Principal, slug: str, to: Grantee, role: str) -> None:
-    """Take a role back. Needs admin in the collection. Raises NotFound when nobody has it."""
+    """Take a role back. Needs admin in the collection.
+
+    Raises NotFound when nobody has it, and Conflict for the last administrator's, which only superusers take.
+    """
     collection = get_collection(principal, slug, scope=Scope.ADMIN)
     _check_role(role)
-    row = CollectionGrant.objects.filter(collection=collection, role=role, **_holder(to)).first()
+    row = CollectionGrant.objects.filter(collection=collection, role=role, **find_holder(to)).first()
     if row is None:
         raise NotFound(
             _('"{holder}" does not have the role "{role}" in "{slug}".'),
@@ -194,9 +209,23 @@ def withdraw_role(*, principal: Principal, slug: str, to: Grantee, role: str) ->
             role=role,
             slug=slug,
         )
+    _check_not_last(principal, row)
     withdrawn = str(row)
     row.delete()
     _record(principal, collection, withdrawn=withdrawn)
+
+
+def _check_not_last(principal: Principal, row: CollectionGrant) -> None:
+    """Raise Conflict when a collection would be left without anybody who administers it."""
+    if row.role != Role.ADMINISTRATOR or principal.is_superuser:
+        return
+    Collection.objects.select_for_update().get(pk=row.collection_id)  # of two who go at once, one stays
+    others = CollectionGrant.objects.filter(collection=row.collection_id, role=Role.ADMINISTRATOR).exclude(pk=row.pk)
+    if not others.filter(Q(user__is_active=True) | Q(group__user__is_active=True)).exists():
+        raise Conflict(
+            _("Nobody would administer this collection any more. Give somebody else the role first."),
+            code="last_administrator",
+        )
 
 
 def _check_role(role: str) -> None:
@@ -206,8 +235,16 @@ def _check_role(role: str) -> None:
         )
 
 
-def _holder(to: Grantee) -> dict[str, Any]:
-    """The person or the group as filter and as fields of a new grant."""
+def grantee_of(row: CollectionGrant) -> Grantee:
+    """Who holds a grant."""
+    return Grantee(
+        user=row.user.get_username() if row.user is not None else "",
+        group=row.group.name if row.group is not None else "",
+    )
+
+
+def find_holder(to: Grantee) -> dict[str, Any]:
+    """The person or the group as filter and as fields of a new grant. Raises InvalidInput."""
     if bool(to.user) == bool(to.group):
         raise InvalidInput(_("Name a user or a group, and not both."), field="user")
     if to.user:

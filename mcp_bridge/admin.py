@@ -14,7 +14,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 from unfold.widgets import UnfoldAdminTextareaWidget
 
-from hub.access.principals import Principal
+from hub.access.principals import HubRight, Principal
 from hub.admin_site.base import nobody
 from hub.admin_site.pages import errors_as_messages, principal_of, render_page
 from hub.core.errors import HubError
@@ -56,7 +56,7 @@ def bench(request: HttpRequest, pk: int) -> HttpResponseBase:
     from mcp_bridge.prompts.bench import try_version  # not above: see _bench_form
 
     principal = principal_of(request)
-    version = PromptVersion.objects.filter(pk=pk).first() if principal.curates_hub() else None
+    version = PromptVersion.objects.filter(pk=pk).first() if principal.may(HubRight.PROMPTS) else None
     if version is None:
         raise Http404
     form = _bench_form(Template(version.template), request.POST or None)
@@ -92,6 +92,7 @@ def _changes(before: PromptVersion, after: PromptVersion) -> list[tuple[str, str
 class PromptVersionAdmin(CuratedVersionAdmin):
     """Drafts are edited and tried; what is published stays as it is. Nothing is deleted."""
 
+    right = HubRight.PROMPTS
     list_display = ("__str__", "state", "is_shipped", "note", "author", "published_at", "bench")
     list_filter = ("template", "status")
     list_select_related = ("author",)

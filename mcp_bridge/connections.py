@@ -22,7 +22,7 @@ from typing import Any, Literal
 import redis
 from django.conf import settings
 
-from hub.access.principals import Principal, Scope
+from hub.access.principals import HubRight, Principal
 from hub.core.ids import new_id
 from mcp_bridge.threads import in_thread
 
@@ -177,15 +177,16 @@ def _client() -> redis.Redis:
 
 
 def list_connections(principal: Principal) -> list[Connection]:
-    """The clients of all processes, those seen last first: all for superusers, else the caller's own.
+    """The clients of all processes, those seen last first: the caller's own, for some everybody's.
 
-    What was refused before anybody knew whose it was, such as an expired token, is for superusers. Raises
+    Operators and administrators of people are given those of everybody, and what was refused before anybody knew whose
+    it was, such as an expired token. Raises
     redis.RedisError when Valkey is away.
     """
     client = _client()
     keys = sorted(client.scan_iter(match=KEY_PREFIX + "*", count=500))
     texts: list[Any] = client.mget(keys) if keys else []
     everyone = [Connection(**row) for text in texts if text for row in json.loads(text)]
-    sees_all = principal.is_superuser and principal.allows(Scope.ADMIN)
+    sees_all = principal.may_any(HubRight.PEOPLE, HubRight.OPERATION)
     mine = [one for one in everyone if sees_all or (one.user_id is not None and one.user_id == principal.user_id)]
     return sorted(mine, key=lambda one: one.last_seen, reverse=True)

@@ -6,6 +6,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
+from hub.access.principals import HubRight
 from hub.access.versions import CuratedVersion
 from hub.core.bounds import PROMPT_TEXT, longest_text
 from hub.core.given_fields import GivenText
@@ -15,6 +16,7 @@ from mcp_bridge.prompts.templates import Template
 class PromptVersion(CuratedVersion):
     """One version of a prompt's text in both languages."""
 
+    RIGHT = HubRight.PROMPTS
     THING = "template"
     AUDITED_AS = "mcp_prompt"
 

@@ -10,7 +10,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from pydantic import BaseModel, Field
 
-from hub.access.principals import Principal, Scope
+from hub.access.principals import HubRight, Principal, Scope
 from hub.access.services import record_event
 from hub.access.versions import PublicationStatus
 from hub.core.bounds import check_row
@@ -167,7 +167,7 @@ def save_mapping(
     rationale_en: str = "",
 ) -> GuidelineMapping:
     """Map a check item to an article in force, or change how. Raises NotFound and InvalidInput."""
-    principal.require_hub_curator()
+    principal.require_hub(HubRight.MASTERS)
     if relation not in MappingRelation.values:
         raise not_one_of("relation", relation, MappingRelation.values)
     if article not in _articles_in_force({article}):
@@ -188,7 +188,7 @@ def save_mapping(
 
 def delete_mapping(*, principal: Principal, article: str, check_item: str) -> None:
     """Take a mapping away; open marks that stand on it go with it. Raises NotFound."""
-    principal.require_hub_curator()
+    principal.require_hub(HubRight.MASTERS)
     deleted, _rows = GuidelineMapping.objects.filter(article_code=article, check_item__code=check_item).delete()
     if not deleted:
         raise NotFound(
@@ -281,7 +281,7 @@ def suspect_reasons(results: Sequence[CheckResult]) -> dict[int, list[str]]:
 
 def clear_suspect(*, principal: Principal, mark_id: int, reason: str) -> SuspectMark:
     """Say that an item in doubt was looked at, and what was found. Clearing again changes nothing."""
-    principal.require_hub_curator()
+    principal.require_hub(HubRight.MASTERS)
     if not reason.strip():
         raise InvalidInput(_("Say what was found: a reason is needed."), code="reason_needed")
     mark = list_suspects(principal, with_cleared=True).filter(pk=mark_id).first()

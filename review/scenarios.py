@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from pydantic import BaseModel, Field
 
-from hub.access.principals import Principal, Scope
+from hub.access.principals import HubRight, Principal, Scope
 from hub.access.versions import PublicationStatus, find_draft, publish, save_draft, take_draft
 from hub.core.errors import Conflict, NotFound, not_one_of
 from hub.core.shapes import TextOrNone, filled
@@ -204,7 +204,7 @@ def save_scenario_draft(*, principal: Principal, scenario: Scenario) -> None:
 
     Raises Forbidden, InvalidInput (unknown document types), Conflict (no draft, or the code has one already).
     """
-    principal.require_hub_curator()
+    principal.require_hub(HubRight.MASTERS)
     known = set(DocumentType.objects.values_list("code", flat=True))
     for given in scenario.document_types:
         if given not in known:
@@ -214,7 +214,7 @@ def save_scenario_draft(*, principal: Principal, scenario: Scenario) -> None:
 
 def new_scenario_version(*, principal: Principal, scenario_id: int) -> Scenario:
     """Copy a version with its steps into a new draft; the draft that there is, if there is one. Raises NotFound."""
-    principal.require_hub_curator()
+    principal.require_hub(HubRight.MASTERS)
     source = _find_version(scenario_id)
     draft = find_draft(source)
     if draft is not None:
@@ -234,7 +234,7 @@ def new_scenario_version(*, principal: Principal, scenario_id: int) -> Scenario:
 
 def publish_scenario(*, principal: Principal, scenario_id: int) -> Scenario:
     """Put a draft in force; the version before is retired. Raises NotFound, Conflict (no draft, or no steps)."""
-    principal.require_hub_curator()
+    principal.require_hub(HubRight.MASTERS)
     with transaction.atomic():
         draft = _find_version(scenario_id)
         take_draft(draft)

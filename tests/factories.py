@@ -44,7 +44,13 @@ def hub_curator() -> Principal:
 
 
 def make_hub_curator(user: User) -> User:
-    HubRoleGrant.objects.create(user=user, role=HubRole.CURATOR)
+    return make_holder(user, HubRole.CURATOR)
+
+
+def make_holder(user: User, *roles: HubRole) -> User:
+    """Give a person roles of the hub; gives the person."""
+    for role in roles:
+        HubRoleGrant.objects.create(user=user, role=role)
     return user
 
 

@@ -4,26 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from enum import StrEnum
 
-from django.db.models import IntegerChoices, TextChoices
+from django.db.models import IntegerChoices
 from django.utils.translation import gettext_lazy as _
 
+from hub.access.permissions import (
+    ALL_SCOPES,
+    ROLE_SCOPES,
+    HubRight,
+    HubRole,
+    Role,
+    Scope,
+    hub_roles_with,
+    rights_of_roles,
+    roles_with,
+)
 from hub.core.errors import Forbidden
 
-
-class Scope(StrEnum):
-    READ = "read"
-    SEARCH = "search"
-    UPLOAD = "upload"
-    REVIEW = "review"
-    TRIAGE = "triage"
-    CURATE = "curate"
-    AUDIT = "audit"
-    ADMIN = "admin"
-
-
-ALL_SCOPES = frozenset(Scope)
+__all__ = [  # the words of the table that callers of services need beside the caller itself
+    "ALL_SCOPES",
+    "ROLE_SCOPES",
+    "Classification",
+    "HubRight",
+    "HubRole",
+    "Principal",
+    "Role",
+    "Scope",
+    "local_operator",
+    "parse_scopes",
+    "roles_with",
+    "system_principal",
+]
 
 
 class Classification(IntegerChoices):
@@ -41,44 +52,6 @@ class Classification(IntegerChoices):
     @property
     def short(self) -> str:
         return self.name.lower()
-
-
-class Role(TextChoices):
-    """What a person may do in one collection."""
-
-    READER = "reader", _("Reader")
-    REVIEWER = "reviewer", _("Reviewer")
-    CURATOR = "curator", _("Curator")
-    AUDITOR = "auditor", _("Auditor")
-    ADMINISTRATOR = "administrator", _("Administrator")
-
-
-ROLE_SCOPES: dict[str, frozenset[Scope]] = {
-    Role.READER: frozenset({Scope.READ, Scope.SEARCH}),
-    Role.REVIEWER: frozenset({Scope.READ, Scope.SEARCH, Scope.UPLOAD, Scope.REVIEW, Scope.TRIAGE}),
-    Role.CURATOR: ALL_SCOPES - {Scope.AUDIT, Scope.ADMIN},
-    Role.AUDITOR: frozenset({Scope.READ, Scope.AUDIT}),
-    Role.ADMINISTRATOR: ALL_SCOPES,
-}
-
-
-class HubRole(TextChoices):
-    """What a person may do with what belongs to no collection: ontologies, guidelines, prompts, check masters, types.
-
-    Only administrators (superusers) give it. A role in a collection carries nothing of it.
-    """
-
-    CURATOR = "curator", _("Hub curator")
-
-
-HUB_ROLE_SCOPES: dict[str, frozenset[Scope]] = {
-    HubRole.CURATOR: frozenset({Scope.READ, Scope.SEARCH, Scope.CURATE}),
-}
-
-
-def roles_with(scope: Scope) -> tuple[str, ...]:
-    """Name the roles that carry ``scope``."""
-    return tuple(role for role, scopes in ROLE_SCOPES.items() if scope in scopes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,35 +90,39 @@ class Principal:
                 scopes=", ".join(sorted(self.scopes)) or "-",
             )
 
-    def curates_hub(self) -> bool:
-        """Return whether this call may change what belongs to no collection."""
-        return self.allows(Scope.CURATE) and self.has_hub_role(HubRole.CURATOR)
+    @property
+    def hub_rights(self) -> frozenset[HubRight]:
+        """The rights that the caller's roles of the hub carry, whatever this call's scopes are."""
+        return frozenset(HubRight) if self.is_superuser else rights_of_roles(self.hub_roles)
 
-    def has_hub_role(self, role: HubRole) -> bool:
-        return self.is_superuser or role in self.hub_roles
+    def may(self, right: HubRight) -> bool:
+        """Return whether this call may do what ``right`` names: a role carries it, and the call has its scope."""
+        return self.allows(right.scope) and right in self.hub_rights
 
-    def require_hub(self, role: HubRole) -> None:
-        """Raise Forbidden when this caller lacks a role of the hub, saying who gives it."""
-        if not self.has_hub_role(role):
-            raise Forbidden(
-                _(
-                    'This belongs to the whole hub: it needs the role "{role}", which a role in a collection does not '
-                    "bring. Ask an administrator of the hub to give it to you."
-                ),
-                code="hub_role_needed",
-                role=role.label,
-            )
+    def may_any(self, *rights: HubRight) -> bool:
+        return any(self.may(right) for right in rights)
+
+    def require_hub(self, right: HubRight, *others: HubRight) -> None:
+        """Raise Forbidden unless this call may do what ``right``, or one of the others, names; says who gives it."""
+        if self.may_any(right, *others):
+            return
+        held = [one for one in (right, *others) if one in self.hub_rights]
+        self.require((held or [right])[0].scope)
+        raise Forbidden(
+            _(
+                'This belongs to the whole hub: it needs the right "{right}", which a role in a collection does not '
+                "bring. Roles of the hub that bring it: {roles}. Ask an administrator of the hub to give you one."
+            ),
+            code="hub_role_needed",
+            right=right.value,
+            roles=", ".join(str(role.label) for role in hub_roles_with(right)),
+        )
 
     def require_administrator(self) -> None:
         """Raise Forbidden unless an administrator of the hub calls, with the scope admin."""
         self.require(Scope.ADMIN)
         if not self.is_superuser:
             raise Forbidden(_("Only an administrator of the hub may do this."))
-
-    def require_hub_curator(self) -> None:
-        """Raise Forbidden unless this call may change what belongs to no collection."""
-        self.require(Scope.CURATE)
-        self.require_hub(HubRole.CURATOR)
 
 
 def local_operator() -> Principal:

@@ -26,7 +26,8 @@ from django.utils.translation import gettext_lazy as _
 
 from hub.access.audit_lines import write_line
 from hub.access.models import AccessToken, HubRoleGrant
-from hub.access.principals import ALL_SCOPES, HUB_ROLE_SCOPES, Classification, HubRole, Principal, Scope, local_operator
+from hub.access.permissions import HUB_ROLES
+from hub.access.principals import ALL_SCOPES, Classification, HubRight, HubRole, Principal, Scope, local_operator
 from hub.core.database import prepared_cursor
 from hub.core.errors import Forbidden, InvalidInput, NotFound, Unauthenticated
 from hub.core.extensions import ExtensionPoint
@@ -98,7 +99,7 @@ def usable_scopes(principal: Principal) -> frozenset[Scope]:
     """The scopes of this call that some role of the caller can use; all of the call's for administrators."""
     if principal.is_superuser:
         return principal.scopes
-    by_hub_roles = chain.from_iterable(HUB_ROLE_SCOPES[role] for role in principal.hub_roles)
+    by_hub_roles = chain.from_iterable(HUB_ROLES[role].scopes for role in principal.hub_roles)
     by_sources = chain.from_iterable(source(principal) for source in SCOPES)
     return principal.scopes & {*by_hub_roles, *by_sources}
 
@@ -137,17 +138,21 @@ def create_token(
 def revoke_token(*, principal: Principal, token_id: int) -> AccessToken:
     """Make a token useless from now on; revoking twice is no error.
 
-    Raises NotFound, to all but administrators also for another person's token.
+    Raises NotFound for another person's token, but to who administers people; for a superuser's to superusers alone.
     """
     row = AccessToken.objects.select_related("user").filter(pk=token_id).first()
-    is_other = row is not None and row.user_id != principal.user_id
-    if row is None or (is_other and not (principal.is_superuser and principal.allows(Scope.ADMIN))):
+    if row is None or (row.user_id != principal.user_id and not may_see_tokens_of(principal, row.user)):
         raise NotFound(_("There is no access token {token_id}."), token_id=token_id)
     if row.revoked_at is None:
         row.revoked_at = timezone.now()
         row.save(update_fields=["revoked_at"])
         record_event(principal, "TOKEN_REVOKE", f"token:{row.pk}")
     return row
+
+
+def may_see_tokens_of(principal: Principal, user: User) -> bool:
+    """Whether the caller may list and revoke another person's tokens."""
+    return principal.may(HubRight.PEOPLE) and (principal.is_superuser or not user.is_superuser)
 
 
 def authenticate(token: str, *, now: datetime | None = None) -> Principal:
@@ -235,7 +240,7 @@ def principal_for_user(user: AbstractBaseUser) -> Principal:
     return Principal(
         name=user.get_username(),
         user_id=user.pk,
-        scopes=ALL_SCOPES if user.is_superuser else ALL_SCOPES - {Scope.ADMIN},
+        scopes=ALL_SCOPES,
         ceiling=_ceiling(ceiling, is_superuser=user.is_superuser),
         is_superuser=user.is_superuser,
         group_ids=frozenset(groups),

@@ -27,10 +27,10 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from hub.access.models import AuditEvent
-from hub.access.principals import Classification, Principal
+from hub.access.people import check_rank
+from hub.access.principals import Classification, HubRight, Principal
 from hub.access.services import record_event
 from hub.core.context import current_call
-from hub.core.errors import Forbidden
 from hub.core.lease import try_lock
 
 KNOWN_FOR = timedelta(days=30)
@@ -110,10 +110,10 @@ def locked_response(
 def end_wait(*, principal: Principal, username: str) -> int:
     """Forget the wrong passwords that were given for ``username``; gives the number of address and browser pairs.
 
-    :raises Forbidden: the caller is no administrator.
+    :raises Forbidden: the caller does not administer people, or this one is a superuser, and the caller is none.
     """
-    if not principal.is_superuser:
-        raise Forbidden(_("Only administrators end the wait after wrong passwords."))
+    principal.require_hub(HubRight.PEOPLE)
+    check_rank(principal, User.objects.filter(username=username).first())
     forgotten: int = AccessAttempt.objects.filter(username=username).delete()[0]
     record_event(principal, "LOGIN_UNLOCK", _resource(_user_id(username)), name=username)
     return forgotten

@@ -19,7 +19,8 @@ from django.utils import timezone
 from django.utils.translation import gettext as _now
 from django.utils.translation import gettext_lazy as _
 
-from hub.access.principals import HubRole, Principal
+from hub.access.permissions import hub_roles_with
+from hub.access.principals import HubRight, Principal
 from hub.access.services import record_event
 from hub.core.errors import Conflict
 
@@ -33,7 +34,12 @@ class PublicationStatus(models.TextChoices):
 
 
 class Written(models.Model):
-    """A draft that people write before somebody publishes it; ``writer_ids`` are the users who did, in order of id."""
+    """A draft that people write before somebody publishes it; ``writer_ids`` are the users who did, in order of id.
+
+    Subclasses name in ``RIGHT`` the right of the hub that publishing asks for.
+    """
+
+    RIGHT: ClassVar[HubRight]
 
     writer_ids = ArrayField(models.IntegerField(), default=list, blank=True, editable=False)
 
@@ -164,7 +170,7 @@ def require_second_person(principal: Principal, drafts: Iterable[Written]) -> di
             _("Somebody else must publish what you wrote: {drafts}. It stays a draft. {people} can publish it."),
             code="second_person_needed",
             drafts=", ".join(str(draft) for draft in own[:DRAFTS_NAMED]),
-            people=_people(writers),
+            people=_people(own[0].RIGHT, writers),
         )
     return {"written_by": writers, "published_alone": principal.user_id is None or principal.user_id in writers}
 
@@ -185,10 +191,11 @@ def require_withdrawal(principal: Principal, what: object) -> None:
         )
 
 
-def _people(writers: Sequence[int]) -> str:
-    """Name some who may publish: curators of the hub who are not among the writers, and administrators."""
-    curates = Q(hub_role_grants__role=HubRole.CURATOR) | Q(groups__hub_role_grants__role=HubRole.CURATOR)
-    found = User.objects.filter(curates | Q(is_superuser=True), is_active=True).exclude(pk__in=writers)
+def _people(right: HubRight, writers: Sequence[int]) -> str:
+    """Name some who may publish: holders of the right who are not among the writers, and administrators."""
+    roles = hub_roles_with(right)
+    holds = Q(hub_role_grants__role__in=roles) | Q(groups__hub_role_grants__role__in=roles)
+    found = User.objects.filter(holds | Q(is_superuser=True), is_active=True).exclude(pk__in=writers)
     names = list(found.order_by("username").values_list("username", flat=True).distinct()[:PEOPLE_NAMED])
     return ", ".join(names) or _now("An administrator of the hub")
 

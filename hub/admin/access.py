@@ -11,7 +11,8 @@ from django.contrib.admin.models import LogEntry
 from django.contrib.auth.admin import GroupAdmin as DjangoGroupAdmin
 from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
 from django.contrib.auth.models import Group, User
-from django.db.models import Model, QuerySet
+from django.core.exceptions import PermissionDenied
+from django.db.models import Model, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.template.response import TemplateResponse
@@ -22,20 +23,32 @@ from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationFo
 from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget
 
 from hub.access.models import AccessToken, Clearance, HubRoleGrant
-from hub.access.principals import Principal, Scope
+from hub.access.people import (
+    check_group_may_change,
+    check_groups,
+    check_rank,
+    may_change_account,
+    may_set_password,
+    remove_ceiling,
+    save_ceiling,
+    save_hub_role,
+    withdraw_hub_role,
+)
+from hub.access.principals import HubRight, Principal, Scope
 from hub.access.services import (
     HAS_PASSWORD_OF_ITS_DAY,
     create_token,
     end_of_token,
     last_possible_end,
+    may_see_tokens_of,
     record_event,
     revoke_token,
     usable_scopes,
 )
 from hub.access.sign_in import end_wait
-from hub.admin_site.base import HubModelAdmin, nobody
+from hub.admin_site.base import HubModelAdmin, holders, nobody
 from hub.admin_site.pages import badge, errors_as_messages, principal_of
-from hub.core.errors import InvalidInput
+from hub.core.errors import HubError, InvalidInput
 
 admin.site.unregister(User)
 admin.site.unregister(Group)
@@ -75,53 +88,119 @@ def _rights_of(obj: User | Group) -> dict[str, object]:
     return {**marks, "groups": sorted(obj.groups.values_list("name", flat=True))}
 
 
+class AccountForm(UserChangeForm):  # type: ignore[misc]  # Unfold has no types
+    """Django's form; groups that the person may not give, or take, are refused."""
+
+    principal: Principal
+
+    def clean_groups(self) -> QuerySet[Group]:
+        """Give the groups. Raises ValidationError for a change that the person may not make."""
+        chosen: QuerySet[Group] = self.cleaned_data["groups"]
+        before = set(self.instance.groups.all()) if self.instance.pk else set()
+        try:
+            check_groups(self.principal, self.instance, before ^ set(chosen))
+        except HubError as error:
+            raise forms.ValidationError(str(error)) from error
+        return chosen
+
+
 @admin.register(User)
 class UserAdmin(AccountLinesMixin, DjangoUserAdmin, HubModelAdmin):  # type: ignore[type-arg, misc]
-    """Django's user pages in Unfold's clothes, for superusers."""
+    """Django's user pages in Unfold's clothes, for who administers people.
 
-    form = UserChangeForm
+    Django's own permissions are left out: nothing here asks for them. What a superuser is, superusers say.
+    """
+
+    right = HubRight.PEOPLE
+    form = AccountForm
     add_form = UserCreationForm
     change_password_form = AdminPasswordChangeForm
     list_filter = ("is_staff", "is_superuser", "is_active", "groups")
+    filter_horizontal = ("groups",)
     actions = ("end_wait",)
+    fieldsets = (
+        (None, {"fields": ("username", "password")}),
+        (_("Personal info"), {"fields": ("first_name", "last_name", "email")}),
+        (_("Permissions"), {"fields": ("is_active", "is_staff", "is_superuser", "groups")}),
+        (_("Important dates"), {"fields": ("last_login", "date_joined")}),
+    )
+
+    def may_change(self, principal: Principal, obj: Model | None) -> bool:
+        return may_change_account(principal, obj) if isinstance(obj, User) else self.is_held_by(principal)
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:  # noqa: ANN401
+        kept = () if principal_of(request).is_superuser else ("is_superuser", "last_login", "date_joined")
+        return (*super().get_readonly_fields(request, obj), *kept)
+
+    def get_form(
+        self,
+        request: HttpRequest,
+        obj: User | None = None,
+        change: bool = False,
+        **kwargs: Any,  # noqa: ANN401
+    ) -> type[forms.ModelForm[User]]:
+        form: type[forms.ModelForm[User]] = super().get_form(request, obj, change=change, **kwargs)
+        return type(form.__name__, (form,), {"principal": principal_of(request)})
+
+    def user_change_password(self, request: HttpRequest, id: str, form_url: str = "") -> HttpResponse:
+        """Set another person's password; that of who holds a role of the hub is for superusers."""
+        user = self.get_object(request, id)
+        if user is not None and not may_set_password(principal_of(request), user):
+            raise PermissionDenied
+        response: HttpResponse = super().user_change_password(request, id, form_url)
+        return response
+
+    def save_model(self, request: HttpRequest, obj: User, form: forms.ModelForm[User], change: bool) -> None:
+        check_rank(principal_of(request), obj)
+        super().save_model(request, obj, form, change)
 
     @admin.action(description=_("Let the selected users sign in again at once"))
     def end_wait(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
+        done = 0
         for user in queryset:
-            end_wait(principal=principal_of(request), username=user.get_username())
-        messages.success(request, _("Wrong passwords are forgotten for: {count}.").format(count=len(queryset)))
+            with errors_as_messages(request):
+                end_wait(principal=principal_of(request), username=user.get_username())
+                done += 1
+        messages.success(request, _("Wrong passwords are forgotten for: {count}.").format(count=done))
 
 
 @admin.register(Group)
 class GroupAdmin(AccountLinesMixin, DjangoGroupAdmin, HubModelAdmin):  # type: ignore[misc]
-    """Django's group pages in Unfold's clothes, for superusers."""
+    """Django's group pages in Unfold's clothes, for who administers people; Django's own permissions are left out."""
+
+    right = HubRight.PEOPLE
+    fields = ("name",)
+    filter_horizontal = ()
+
+    def save_model(self, request: HttpRequest, obj: Group, form: forms.ModelForm[Group], change: bool) -> None:
+        if change:
+            check_group_may_change(principal_of(request), obj)
+        super().save_model(request, obj, form, change)
 
 
 @admin.register(Clearance)
 class ClearanceAdmin(HubModelAdmin):
+    right = HubRight.PEOPLE
     list_display = ("user", "ceiling")
     list_filter = ("ceiling",)
     list_select_related = ("user",)
     search_fields = ("user__username",)
     autocomplete_fields = ("user",)
 
+    may_delete = holders
+
     def save_model(self, request: HttpRequest, obj: Clearance, form: forms.ModelForm[Clearance], change: bool) -> None:
-        super().save_model(request, obj, form, change)
-        _record_ceiling(request, obj, ceiling=obj.get_ceiling_display())
+        save_ceiling(principal=principal_of(request), clearance=obj)
 
     def delete_model(self, request: HttpRequest, obj: Clearance) -> None:
-        _record_ceiling(request, obj, ceiling="default")
-        super().delete_model(request, obj)
-
-
-def _record_ceiling(request: HttpRequest, clearance: Clearance, *, ceiling: str) -> None:
-    record_event(principal_of(request), "CONFIG_CHANGE", f"user:{clearance.user_id}", ceiling=str(ceiling))
+        remove_ceiling(principal=principal_of(request), clearance=obj)
 
 
 @admin.register(HubRoleGrant)
 class HubRoleGrantAdmin(HubModelAdmin):
-    """Who may change what belongs to no collection; superusers give and take it."""
+    """Who may do what with what belongs to no collection; who administers people gives and takes it."""
 
+    right = HubRight.PEOPLE
     list_display = ("holder", "role")
     list_filter = ("role",)
     list_select_related = ("user", "group")
@@ -129,24 +208,19 @@ class HubRoleGrantAdmin(HubModelAdmin):
     autocomplete_fields = ("user", "group")
     fields = ("user", "group", "role")
 
+    may_delete = holders
+
     def save_model(
         self, request: HttpRequest, obj: HubRoleGrant, form: forms.ModelForm[HubRoleGrant], change: bool
     ) -> None:
-        before = [str(HubRoleGrant.objects.get(pk=obj.pk))] if change else []
-        super().save_model(request, obj, form, change)
-        _record_hub_role(request, granted=str(obj), replaced=before)
+        save_hub_role(principal=principal_of(request), grant=obj)
 
     def delete_model(self, request: HttpRequest, obj: HubRoleGrant) -> None:
-        _record_hub_role(request, withdrawn=str(obj))
-        super().delete_model(request, obj)
+        withdraw_hub_role(principal=principal_of(request), grant=obj)
 
     @admin.display(description=_("user or group"))
     def holder(self, grant: HubRoleGrant) -> str:
         return str(grant.user or grant.group)
-
-
-def _record_hub_role(request: HttpRequest, **details: object) -> None:
-    record_event(principal_of(request), "CONFIG_CHANGE", "hub_roles", **details)
 
 
 class TokenForm(forms.ModelForm[AccessToken]):
@@ -185,7 +259,10 @@ class TokenForm(forms.ModelForm[AccessToken]):
 
 @admin.register(AccessToken)
 class AccessTokenAdmin(HubModelAdmin):
-    """Everyone manages their own tokens; superusers everyone's. A token is made and revoked, never edited."""
+    """Everyone manages their own tokens; who administers people sees and revokes those of others, but superusers'.
+
+    Superusers make them for others, too. A token is made and revoked, never edited.
+    """
 
     form = TokenForm
     list_display = ("name", "hint", "user", "scopes_text", "state", "created_at", "expires_at", "last_used_at")
@@ -196,7 +273,9 @@ class AccessTokenAdmin(HubModelAdmin):
     change_form_outer_after_template = "admin/access/accesstoken/revoke.html"
 
     def may_view(self, principal: Principal, obj: Model | None) -> bool:
-        return principal.is_superuser or obj is None or getattr(obj, "user_id", None) == principal.user_id
+        if not isinstance(obj, AccessToken) or obj.user_id == principal.user_id:
+            return True
+        return may_see_tokens_of(principal, obj.user)
 
     def may_add(self, principal: Principal) -> bool:
         return bool(usable_scopes(principal))
@@ -215,7 +294,10 @@ class AccessTokenAdmin(HubModelAdmin):
         principal = principal_of(request)
         rows: QuerySet[AccessToken] = super().get_queryset(request)
         rows = rows.annotate(has_password_of_its_day=HAS_PASSWORD_OF_ITS_DAY)
-        return rows if principal.is_superuser else rows.filter(user=cast(User, request.user))
+        if principal.is_superuser:
+            return rows
+        own = Q(user_id=principal.user_id)
+        return rows.filter(own | Q(user__is_superuser=False) if principal.may(HubRight.PEOPLE) else own)
 
     def get_fields(self, request: HttpRequest, obj: AccessToken | None = None) -> list[str]:
         """Ask for what a new token needs; of an old one show everything but its digest."""

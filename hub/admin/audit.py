@@ -13,7 +13,7 @@ from django.http.response import HttpResponseBase
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.models import AuditEvent, AuditKind
-from hub.access.principals import Principal, Scope
+from hub.access.principals import HubRight, Principal, Scope
 from hub.admin_site.base import ReadOnlyMixin
 from hub.admin_site.keyset import KeysetChangeList, KeysetModelAdmin
 from hub.admin_site.pages import principal_of
@@ -83,7 +83,7 @@ class AuditEventAdmin(ReadOnlyMixin, KeysetModelAdmin):
     )
 
     def may_view(self, principal: Principal, obj: Model | None) -> bool:
-        return principal.is_superuser or Collection.objects.visible_to(principal, Scope.AUDIT).exists()
+        return principal.may(HubRight.AUDIT) or Collection.objects.visible_to(principal, Scope.AUDIT).exists()
 
     @admin.display(description=_("details"))
     def own_details(self, event: AuditEvent) -> str:

@@ -11,7 +11,7 @@ from django.http import HttpRequest
 from django.template.defaultfilters import filesizeformat
 from django.utils.translation import gettext_lazy as _
 
-from hub.access.principals import Principal
+from hub.access.principals import HubRight, Principal
 from hub.admin_site.keyset import count_rows
 from hub.admin_site.pages import KINDS, principal_of
 from hub.config import BASE_DIR
@@ -53,7 +53,7 @@ def dashboard_context(request: HttpRequest, context: dict[str, Any]) -> dict[str
         "failures": failed.order_by("-latest_version_id")[:FAILURES_SHOWN],
         "reviews": reviews[:REVIEWS_SHOWN],
         "health": _health(),
-        "storage": _storage() if principal.is_superuser else None,
+        "storage": _storage() if principal.may(HubRight.OPERATION) else None,
         "version": _version(),
     }
 

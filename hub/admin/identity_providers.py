@@ -12,7 +12,7 @@ from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 from unfold.widgets import UnfoldAdminSelectWidget
 
-from hub.access.principals import Principal
+from hub.access.principals import HubRight, Principal
 from hub.access.provider_models import ProviderAccount, ProviderGroup
 from hub.access.services import record_event
 from hub.admin_site.base import HubModelAdmin, nobody
@@ -35,7 +35,7 @@ class _ProviderForm(forms.ModelForm[Any]):
 
 @admin.register(ProviderGroup)
 class ProviderGroupAdmin(HubModelAdmin):
-    """What members of a provider's group get here. Superusers write it, curators of the hub see it."""
+    """What members of a provider's group get here. Superusers write it, who administers people sees it."""
 
     form = _ProviderForm
     list_display = ("value", "provider", "group", "ceiling", "is_administrator")
@@ -46,7 +46,7 @@ class ProviderGroupAdmin(HubModelAdmin):
     fields = ("provider", "value", "group", "ceiling", "is_administrator")
 
     def may_view(self, principal: Principal, obj: Model | None) -> bool:
-        return principal.is_superuser or principal.curates_hub()
+        return principal.may(HubRight.PEOPLE)
 
     def save_model(
         self, request: HttpRequest, obj: ProviderGroup, form: forms.ModelForm[ProviderGroup], change: bool

@@ -9,6 +9,7 @@ from django.http import HttpRequest
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
+from hub.access.principals import HubRight
 from hub.admin_site.base import HubModelAdmin, nobody
 from hub.admin_site.pages import badge, errors_as_messages, principal_of
 from hub.llm.confirmations import confirm_no_training, withdraw_confirmation
@@ -19,6 +20,7 @@ from hub.llm.models import ProviderConfirmation
 class ProviderConfirmationAdmin(HubModelAdmin):
     """For administrators. A confirmation is of the configured provider; it is withdrawn, never edited or deleted."""
 
+    right = HubRight.OPERATION
     list_display = ("provider", "endpoint", "state", "confirmed_by_name", "confirmed_at", "retention")
     search_fields = ("provider", "endpoint", "evidence")
     actions = ("withdraw",)

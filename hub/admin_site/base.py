@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from django import forms
 from django.contrib import admin, messages
@@ -21,7 +21,7 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
 from unfold.admin import ModelAdmin, StackedInline, TabularInline
 
-from hub.access.principals import Principal
+from hub.access.principals import HubRight, Principal
 from hub.admin_site.pages import is_staff, principal_of
 from hub.admin_site.visible import VisibleRelationsMixin, is_looked_up_in_own_rows, visible_deletions
 from hub.core.bounds import JsonLimits, WithinJsonLimits
@@ -83,9 +83,9 @@ def everybody(_admin: object, principal: Principal, obj: Model | None = None) ->
     return True
 
 
-def hub_curators(_admin: object, principal: Principal, obj: Model | None = None) -> bool:
-    """As a right of a model admin: curators of the hub."""
-    return principal.curates_hub()
+def holders(model_admin: HubModelAdmin, principal: Principal, obj: Model | None = None) -> bool:
+    """As a right of a model admin: who holds the right of the hub that its pages ask for."""
+    return model_admin.is_held_by(principal)
 
 
 def nobody(_admin: object, principal: Principal, obj: Model | None = None) -> bool:
@@ -135,12 +135,15 @@ class HubStackedInline(GivenValuesMixin, VisibleRelationsMixin, StackedInline): 
 
 
 class HubModelAdmin(GivenValuesMixin, VisibleRelationsMixin, ModelAdmin):  # type: ignore[misc]  # Unfold has no types
-    """A model admin for superusers; subclasses open parts of it by overriding ``may_…``.
+    """A model admin for those who hold ``right``, without one for superusers.
+
+    Subclasses open or close parts of it by overriding ``may_…``; only superusers delete unless they say otherwise.
 
     ``obj`` is None where Django asks about the model as a whole. Rows, relations, filters and the page that asks
     before deleting name only what the person may see, see ``hub.admin_site.visible``.
     """
 
+    right: ClassVar[HubRight | None] = None
     compressed_fields = True
     list_fullwidth = True
     fixed_fields: tuple[str, ...] = ()
@@ -151,14 +154,18 @@ class HubModelAdmin(GivenValuesMixin, VisibleRelationsMixin, ModelAdmin):  # typ
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Sequence[str]:  # noqa: ANN401
         return (*self.fixed_fields, *self.readonly_fields) if obj else tuple(self.readonly_fields)
 
+    def is_held_by(self, principal: Principal) -> bool:
+        """Return whether the person holds the right of the hub that these pages ask for."""
+        return principal.is_superuser if self.right is None else principal.may(self.right)
+
     def may_view(self, principal: Principal, obj: Model | None) -> bool:
-        return principal.is_superuser
+        return self.is_held_by(principal)
 
     def may_add(self, principal: Principal) -> bool:
-        return principal.is_superuser
+        return self.is_held_by(principal)
 
     def may_change(self, principal: Principal, obj: Model | None) -> bool:
-        return principal.is_superuser
+        return self.is_held_by(principal)
 
     def may_delete(self, principal: Principal, obj: Model | None) -> bool:
         return principal.is_superuser

@@ -61,7 +61,7 @@ class AuditEventOut(Schema):
 def list_audit_events(
     request: HubRequest, filters: Annotated[AuditQuery, Query()], page: Annotated[PageQuery, Query()]
 ) -> KeysetPage[AuditEventOut]:
-    """The audit trail, newest first: all of it for superusers, for auditors the lines about what they audit."""
+    """The audit trail, newest first: all for auditors of the hub, for others what they audit."""
     wanted = filters.wanted()
     events = list_events(request.principal, wanted)
     record_audit_read(request.principal, wanted.asked())

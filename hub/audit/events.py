@@ -13,15 +13,15 @@ from django.utils import timezone
 
 from hub.access.audit_lines import hash_of_query
 from hub.access.models import AuditEvent
-from hub.access.principals import Principal, Scope
+from hub.access.principals import HubRight, Principal, Scope
 from hub.access.services import record_event
 from knowledge.models import Collection, Document
 from review.models import Review
 
 
 def visible_events(principal: Principal) -> QuerySet[AuditEvent]:
-    """Keep the events about collections, documents and reviews that the caller audits; superusers see all."""
-    if principal.is_superuser:
+    """Keep the events about collections, documents and reviews that the caller audits; hub auditors see all."""
+    if principal.may(HubRight.AUDIT):
         return AuditEvent.objects.all()
     audited = (
         _resources("collection", "slug", Collection.objects.visible_to(principal, Scope.AUDIT))

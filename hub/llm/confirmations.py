@@ -13,7 +13,7 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from hub.access.principals import Principal
+from hub.access.principals import HubRight, Principal
 from hub.access.services import record_event
 from hub.core.errors import Conflict, InvalidInput, NotFound
 from hub.llm.models import ProviderConfirmation
@@ -34,12 +34,12 @@ def find_confirmation(provider: str) -> ProviderConfirmation | None:
 
 
 def confirm_no_training(*, principal: Principal, evidence: str, retention: str) -> ProviderConfirmation:
-    """Record that the configured provider does not train on what it is sent. Only administrators.
+    """Record that the configured provider does not train on what it is sent. Only operators.
 
     :raises InvalidInput: no evidence, or nothing about what is kept. :raises Conflict: there is one in force already,
         or no provider is configured.
     """
-    principal.require_administrator()
+    principal.require_hub(HubRight.OPERATION)
     provider = settings.CONFIG.llm_provider
     if provider == "none":
         raise Conflict(_("No language model is configured. Set LLM_PROVIDER, and what it needs."))
@@ -66,7 +66,7 @@ def confirm_no_training(*, principal: Principal, evidence: str, retention: str) 
 
 def withdraw_confirmation(*, principal: Principal, confirmation_id: int) -> None:
     """Take a confirmation back: from now on only what needs none is sent there. Twice is no error. Raises NotFound."""
-    principal.require_administrator()
+    principal.require_hub(HubRight.OPERATION)
     with transaction.atomic():
         row = ProviderConfirmation.objects.select_for_update().filter(pk=confirmation_id).first()
         if row is None:

@@ -7,31 +7,83 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin
+from django.contrib.auth.models import Group, User
 from django.db import models, transaction
 from django.db.models import Model, QuerySet
 from django.forms.models import BaseInlineFormSet
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
+from unfold.widgets import UnfoldAdminTextInputWidget
 
-from hub.access.principals import Classification, Principal, Scope
+from hub.access.principals import Classification, HubRight, Principal, Scope
 from hub.access.services import record_event
-from hub.admin_site.base import HubModelAdmin, HubTabularInline, column, everybody, hub_curators, nobody
+from hub.admin_site.base import HubModelAdmin, HubTabularInline, column, everybody, nobody
 from hub.admin_site.pages import is_staff, principal_of
+from hub.core.errors import InvalidInput
 from knowledge.admin.curated import CuratedAdmin
-from knowledge.collections import create_collection, delete_collection, update_collection
+from knowledge.collections import (
+    Grantee,
+    create_collection,
+    delete_collection,
+    find_holder,
+    grant_role,
+    grantee_of,
+    update_collection,
+    withdraw_role,
+)
 from knowledge.models import Collection, CollectionGrant, DocumentType
 
 
+class GrantForm(forms.ModelForm[CollectionGrant]):
+    """A person or a group by name: who administers a collection is shown no list of all people."""
+
+    user = forms.CharField(label=_("user"), max_length=150, required=False, widget=UnfoldAdminTextInputWidget)
+    group = forms.CharField(label=_("group"), max_length=150, required=False, widget=UnfoldAdminTextInputWidget)
+
+    class Meta:
+        model = CollectionGrant
+        fields = ("user", "group", "role")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401
+        super().__init__(*args, **kwargs)
+        holder = {"user": self.instance.user, "group": self.instance.group}
+        named = {name: str(row) for name, row in holder.items() if row is not None}
+        self.initial = {**self.initial, **named}
+
+    def clean_user(self) -> User | None:
+        """Find the person. Raises ValidationError for a name that nobody has."""
+        name = self.cleaned_data["user"]
+        return self._found(Grantee(user=name)).get("user") if name else None
+
+    def clean_group(self) -> Group | None:
+        """Find the group. Raises ValidationError for a name that none has."""
+        name = self.cleaned_data["group"]
+        return self._found(Grantee(group=name)).get("group") if name else None
+
+    @staticmethod
+    def _found(named: Grantee) -> dict[str, Any]:
+        try:
+            return find_holder(named)
+        except InvalidInput as error:
+            raise forms.ValidationError(str(error)) from error
+
+
 class GrantInline(HubTabularInline):
-    """Who has which role; superusers only."""
+    """Who has which role, for who administers the collection."""
 
     model = CollectionGrant
+    form = GrantForm
     fields = ("user", "group", "role")
-    autocomplete_fields = ("user", "group")
     extra = 0
 
+    def get_queryset(self, request: HttpRequest) -> QuerySet[CollectionGrant]:
+        """Give the grants; Django asks without a collection whether they may be seen, so it can't say."""
+        rows = CollectionGrant.objects.all()
+        return rows.select_related("user", "group").order_by("user__username", "group__name", "role")
+
     def has_view_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        return is_staff(request) and principal_of(request).is_superuser
+        administered = Collection.objects.visible_to(principal_of(request), Scope.ADMIN)
+        return is_staff(request) and obj is not None and administered.filter(pk=obj.pk).exists()
 
     has_change_permission = has_view_permission
     has_delete_permission = has_view_permission
@@ -47,6 +99,7 @@ class CollectionForm(forms.ModelForm[Collection]):
 
 @admin.register(Collection)
 class CollectionAdmin(HubModelAdmin):
+    right = HubRight.COLLECTIONS
     form = CollectionForm
     list_display = ("name", "slug", "classification", "retention_days", "documents_count", "created_at")
     list_filter = ("classification",)
@@ -56,7 +109,6 @@ class CollectionAdmin(HubModelAdmin):
     fixed_fields = ("slug",)  # its name in programs
 
     may_view = everybody  # the queryset holds only what the person may see
-    may_add = hub_curators
 
     def may_change(self, principal: Principal, obj: Model | None) -> bool:
         curated = Collection.objects.visible_to(principal, Scope.CURATE)
@@ -98,16 +150,22 @@ class CollectionAdmin(HubModelAdmin):
         formset: BaseInlineFormSet[Any, Any, Any],
         change: bool,
     ) -> None:
+        """Give and take roles through the services; what is given is given first, so that somebody administers it."""
+        slug, principal = form.instance.slug, principal_of(request)
+        removed = [one for one in formset.deleted_forms if one.instance.pk]
+        given = [one for one in formset.forms if one.has_changed() and one not in formset.deleted_forms]
+        before = {row.pk: row for row in form.instance.grants.select_related("user", "group")}
         with transaction.atomic():
-            super().save_formset(request, form, formset, change)
-            if formset.has_changed():
-                grants = CollectionGrant.objects.filter(collection=form.instance).select_related("user", "group")
-                record_event(
-                    principal_of(request),
-                    "CONFIG_CHANGE",
-                    f"collection:{form.instance.slug}",
-                    grants=[f"{grant.user or grant.group}: {grant.role}" for grant in grants],
-                )
+            for one in given:
+                grant_role(principal=principal, slug=slug, to=grantee_of(one.instance), role=one.instance.role)
+            for one in (*removed, *given):
+                old = before.get(one.instance.pk)
+                if old is not None and (one in removed or _held(old) != _held(one.instance)):
+                    withdraw_role(principal=principal, slug=slug, to=grantee_of(old), role=old.role)
+        # for the page's history
+        formset.new_objects = [one.instance for one in given if one.instance.pk is None]
+        formset.changed_objects = [(one.instance, one.changed_data) for one in given if one.instance.pk is not None]
+        formset.deleted_objects = [one.instance for one in removed]
 
     def get_deleted_objects(
         self,
@@ -125,10 +183,15 @@ class CollectionAdmin(HubModelAdmin):
     documents_count = column(_("documents"), "live_documents", ordering="live_documents")
 
 
+def _held(row: CollectionGrant) -> tuple[Grantee, str]:
+    return grantee_of(row), row.role
+
+
 @admin.register(DocumentType)
 class DocumentTypeAdmin(CuratedAdmin):
     """Curators may add kinds; a code stays as it is once documents may carry it."""
 
+    right = HubRight.ONTOLOGIES
     list_display = ("code", "name_ja", "name_en")
     search_fields = ("code", "name_ja", "name_en")
     fixed_fields = ("code",)

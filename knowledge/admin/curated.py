@@ -15,32 +15,41 @@ from django.views.decorators.http import require_POST
 
 from hub.access.principals import Principal
 from hub.access.versions import CuratedVersion, PublicationStatus
-from hub.admin_site.base import HubModelAdmin, everybody, hub_curators, nobody
+from hub.admin_site.base import HubModelAdmin, everybody, nobody
 from hub.admin_site.pages import badge, errors_as_messages, is_staff, principal_of
 
 
 class CuratedAdmin(HubModelAdmin):
-    """Everybody may look; curators of the hub add and change. What may be deleted is for subclasses to say."""
+    """Everybody may look; who holds ``right`` adds and changes. What may be deleted is for subclasses to say."""
 
     may_view = everybody
-    may_add = may_change = hub_curators
 
 
 class CuratedRowsMixin:
-    """Rows on the page of such a thing: everybody sees them, curators change them, those of a version in drafts."""
+    """Rows on the page of such a thing: everybody sees them, holders of its right change them, of a version in drafts.
+
+    The page's own admin says which right that is.
+    """
+
+    admin_site: Any
+    parent_model: type[Model]
+
+    def _is_held(self, request: HttpRequest) -> bool:
+        page: HubModelAdmin = self.admin_site.get_model_admin(self.parent_model)
+        return page.is_held_by(principal_of(request))
 
     def has_view_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return is_staff(request)
 
     def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         is_draft = getattr(obj, "status", PublicationStatus.DRAFT) == PublicationStatus.DRAFT
-        return is_staff(request) and is_draft and principal_of(request).curates_hub()
+        return is_staff(request) and is_draft and self._is_held(request)
 
     has_add_permission = has_delete_permission = has_change_permission
 
 
 class CuratedVersionAdmin(HubModelAdmin):
-    """Curators of the hub edit drafts; what is published stays as it is. Nothing is deleted.
+    """Who holds ``right`` sees all versions and edits drafts; what is published stays as it is. Nothing is deleted.
 
     Subclasses say which services save and publish. Forms of their pages post to ``<app>_<model>_publish``, and to
     ``<app>_<model>_copy`` where `copy` is among their ``buttons``.
@@ -64,10 +73,8 @@ class CuratedVersionAdmin(HubModelAdmin):
         """Where a person goes on whose draft was not published."""
         return self.page("changelist")
 
-    may_view = may_add = hub_curators
-
     def may_change(self, principal: Principal, obj: Model | None) -> bool:
-        return getattr(obj, "status", PublicationStatus.DRAFT) == PublicationStatus.DRAFT and principal.curates_hub()
+        return getattr(obj, "status", PublicationStatus.DRAFT) == PublicationStatus.DRAFT and self.is_held_by(principal)
 
     may_delete = nobody
 

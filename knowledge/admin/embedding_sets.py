@@ -8,6 +8,7 @@ from typing import Any
 from django import forms
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
+from django.db.models import Model
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.http.response import HttpResponseBase
 from django.urls import reverse
@@ -17,8 +18,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 from unfold.widgets import UnfoldAdminSelectWidget
 
-from hub.access.principals import Principal
-from hub.admin_site.base import HubModelAdmin, ReadOnlyMixin, hub_curators
+from hub.access.principals import HubRight, Principal
+from hub.admin_site.base import HubModelAdmin, ReadOnlyMixin
 from hub.admin_site.pages import errors_as_messages, principal_of, render_page
 from hub.evaluation.cases import RETRIEVAL
 from hub.evaluation.models import UNFINISHED_RUNS, EvaluationDataset, EvaluationRun
@@ -56,7 +57,7 @@ class SetForm(ChunkingForm):
 def _onlooker(request: HttpRequest) -> Principal:
     """The person, who may look at sets. Raises PermissionDenied."""
     principal = principal_of(request)
-    if not principal.curates_hub():
+    if not principal.may_any(*sets.LOOKING):
         raise PermissionDenied
     return principal
 
@@ -75,7 +76,7 @@ def _page(request: HttpRequest, form: SetForm) -> HttpResponseBase:
         datasets=EvaluationDataset.objects.visible_to(principal).filter(cases__kind=RETRIEVAL).distinct(),
         runs=comparisons.list_comparisons(principal)[:RUNS_SHOWN],
         unfinished=UNFINISHED_RUNS,
-        may_act=principal.is_superuser,
+        may_act=principal.may(HubRight.OPERATION),
         form=form,
     )
 
@@ -172,7 +173,7 @@ def _compare(request: HttpRequest, pk: int) -> HttpResponseRedirect:
 
 @admin.register(EmbeddingSet)
 class EmbeddingSetAdmin(ReadOnlyMixin, HubModelAdmin):
-    """One page with every set; superusers act, curators of the hub look."""
+    """One page with every set; operators act, who evaluates looks."""
 
     pages = {
         "knowledge_embeddingset_progress": ("progress/", progress),
@@ -184,7 +185,8 @@ class EmbeddingSetAdmin(ReadOnlyMixin, HubModelAdmin):
         "knowledge_embeddingset_compare": ("<int:pk>/compare/", _compare),
     }
 
-    may_view = hub_curators
+    def may_view(self, principal: Principal, obj: Model | None) -> bool:
+        return principal.may_any(*sets.LOOKING)
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponseBase:
         """Show every set with its state; who may not look gets 403."""

@@ -15,9 +15,9 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
-from hub.access.principals import Principal
+from hub.access.principals import HubRight, Principal
 from hub.access.services import record_event
-from hub.admin_site.base import HubTabularInline, everybody, hub_curators, nobody
+from hub.admin_site.base import HubTabularInline, everybody, holders, nobody
 from hub.admin_site.keyset import KeysetModelAdmin
 from hub.admin_site.pages import principal_of
 from hub.core.errors import Conflict
@@ -52,6 +52,7 @@ from knowledge.models import (
 class GraphTypeAdmin(CuratedAdmin):
     """Everybody may look; curators write. The code is a name in queries: it never changes."""
 
+    right = HubRight.ONTOLOGIES
     search_fields: tuple[str, ...] = ("code", "name_ja", "name_en")
     fixed_fields: tuple[str, ...] = ("code",)
 
@@ -116,7 +117,7 @@ class IdentifierPatternAdmin(GraphTypeAdmin):
     fields = ("pattern", "node_type", "is_active", "note")
     fixed_fields = ()  # all of a pattern may change: documents are read again
 
-    may_delete = hub_curators
+    may_delete = holders
 
     def save_model(
         self, request: HttpRequest, obj: IdentifierPattern, form: forms.ModelForm[IdentifierPattern], change: bool

@@ -19,7 +19,7 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
 from unfold.widgets import UnfoldAdminDateWidget, UnfoldAdminTextInputWidget
 
-from hub.access.principals import Principal
+from hub.access.principals import HubRight, Principal
 from hub.access.versions import PublicationStatus
 from hub.admin_site.base import HubModelAdmin, ReadOnlyMixin, everybody
 from hub.admin_site.carried_file import carry_file, chosen_file
@@ -117,7 +117,7 @@ def guideline_page(request: HttpRequest, object_id: str) -> HttpResponseBase:
         editions=[(row, badge(row.status, row.get_status_display())) for row in editions],
         shown=shown,
         articles=_tree(articles),
-        may_curate=principal.curates_hub(),
+        may_curate=principal.may(HubRight.ONTOLOGIES),
     )
 
 
@@ -212,7 +212,7 @@ class GuidelineAdmin(ReadOnlyMixin, HubModelAdmin):
         return guidelines.list_guidelines(principal_of(request))
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponseBase:
-        extra = {**(extra_context or {}), "may_curate": principal_of(request).curates_hub()}
+        extra = {**(extra_context or {}), "may_curate": principal_of(request).may(HubRight.ONTOLOGIES)}
         response: HttpResponseBase = super().changelist_view(request, extra)
         return response
 

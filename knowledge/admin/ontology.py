@@ -22,6 +22,7 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_GET, require_POST
 from unfold.widgets import UnfoldAdminFileFieldWidget, UnfoldAdminTextInputWidget
 
+from hub.access.principals import HubRight
 from hub.admin_site.base import HubModelAdmin, ReadOnlyMixin, column, everybody
 from hub.admin_site.pages import badge, errors_as_messages, principal_of, render_page
 from hub.core.errors import HubError, InvalidInput, LimitExceeded
@@ -75,7 +76,7 @@ def import_page(request: HttpRequest) -> HttpResponseBase:
     form = ImportForm(request.POST or None, request.FILES or None, initial={"domain": request.GET.get("domain", "")})
     shown: dict[str, Any] = {}
     with errors_as_messages(request):
-        principal_of(request).require_hub_curator()
+        principal_of(request).require_hub(HubRight.ONTOLOGIES)
         if request.method == "POST" and form.is_valid():
             data, rdf_format = form.content()
             if "apply" in request.POST or "publish" in request.POST:
@@ -206,7 +207,7 @@ def _version_page(request: HttpRequest, ontology: Ontology) -> HttpResponseBase:
         statements_count=len(rest),
         others=others.defer("remainder", "suppressed"),
         formats=FILES,
-        may_curate=principal.curates_hub(),
+        may_curate=principal.may(HubRight.ONTOLOGIES),
     )
 
 
@@ -309,7 +310,7 @@ class OntologyAdmin(ReadOnlyMixin, HubModelAdmin):
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponseBase:
         response: HttpResponseBase = super().changelist_view(
-            request, {**(extra_context or {}), "may_curate": principal_of(request).curates_hub()}
+            request, {**(extra_context or {}), "may_curate": principal_of(request).may(HubRight.ONTOLOGIES)}
         )
         return response
 

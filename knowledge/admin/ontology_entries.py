@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
-from hub.access.principals import Principal
+from hub.access.principals import HubRight, Principal
 from hub.access.versions import PublicationStatus
 from hub.admin_site.keyset import whole_number
 from hub.admin_site.pages import principal_of
@@ -27,6 +27,7 @@ Entry = OntologyClass | OntologyProperty
 class EntryAdmin(CuratedAdmin):
     """What classes and properties have in common: only curators change them, and only in drafts."""
 
+    right = HubRight.ONTOLOGIES
     list_select_related = ("ontology",)
     search_fields = ("code", "label_ja", "label_en", "iri")
     fixed_fields = ("ontology", "code", "iri")

@@ -12,7 +12,7 @@ from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
-from hub.access.principals import Principal, Scope
+from hub.access.principals import HubRight, Principal, Scope
 from hub.admin_site.base import ReadOnlyMixin, column
 from hub.admin_site.keyset import KeysetModelAdmin
 from hub.admin_site.pages import admin_page, principal_of, render_page
@@ -43,15 +43,14 @@ class DeletionReceiptAdmin(ReadOnlyMixin, KeysetModelAdmin):
     search_fields = ("public_id", "document_id", "collection_slug")
 
     def may_view(self, principal: Principal, obj: Model | None) -> bool:
-        return principal.is_superuser or curates_some_collection(
-            principal
-        )  # the queryset holds only what the person may see
+        # the queryset holds only what the person may see
+        return principal.may(HubRight.AUDIT) or curates_some_collection(principal)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[DeletionReceipt]:
-        """Keep the receipts of collections that the person curates; of one that is gone, for superusers."""
+        """Keep the receipts of collections that the person curates; of one that is gone, for auditors of the hub."""
         principal = principal_of(request)
         shown = DeletionReceipt.objects.filter(classification__lte=principal.ceiling)
-        if principal.is_superuser:
+        if principal.may(HubRight.AUDIT):
             return shown
         # by key, which no later collection gets: who makes one with an old slug reads nothing of the former one
         return shown.filter(collection_key__in=Collection.objects.visible_to(principal, Scope.CURATE).values("pk"))

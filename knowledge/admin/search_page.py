@@ -13,7 +13,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, gettext_noop
 
-from hub.access.principals import Principal
+from hub.access.principals import HubRight, Principal
 from hub.admin_site.pages import admin_page, principal_of, render_page
 from hub.core.errors import HubError
 from hub.core.languages import shown
@@ -138,7 +138,7 @@ def search_page(request: HttpRequest) -> HttpResponseBase:
     """Show the form, and the results of what the address asks for."""
     principal = principal_of(request)
     form = SearchForm(request.GET if "q" in request.GET else None, principal=principal)
-    context: dict[str, Any] = {"form": form, "curates": principal.curates_hub()}
+    context: dict[str, Any] = {"form": form, "curates": principal.may(HubRight.EVALUATION)}
     if form.is_bound and form.is_valid():
         try:
             context |= _answer(request, principal, form)
@@ -152,7 +152,7 @@ def _answer(request: HttpRequest, principal: Principal, form: SearchForm) -> dic
     question = question_of(query)
     context: dict[str, Any] = {"question": question, "options": json.dumps(question.options, ensure_ascii=False)}
     kept: list[EvaluationCase] = []
-    if principal.curates_hub():
+    if principal.may(HubRight.EVALUATION):
         kept = cases_of(principal, question)
         context |= _datasets(request, principal)
     if form.compares:

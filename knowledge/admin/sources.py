@@ -12,8 +12,8 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
-from hub.access.principals import Principal, Scope
-from hub.admin_site.base import HubModelAdmin
+from hub.access.principals import HubRight, Principal, Scope
+from hub.admin_site.base import HubModelAdmin, holders
 from hub.admin_site.pages import badge, errors_as_messages, principal_of, two_lines
 from knowledge.documents.source_schemas import ScanReportOut, scan_report_out
 from knowledge.documents.sources import (
@@ -33,8 +33,9 @@ REPORTED = ("scanned_at", "state", "result", "failures")
 
 @admin.register(Source)
 class SourceAdmin(HubModelAdmin):
-    """Curators of a collection see its sources and scan them; administrators say what is watched."""
+    """Curators of a collection see its sources and scan them; operators among them say what is watched."""
 
+    right = HubRight.OPERATION
     list_display = ("name_and_place", "collection", "enabled", "scan_every_minutes", "state", "result", "scanned_at")
     list_select_related = ("collection",)
     list_filter = ("enabled", "kind")
@@ -45,6 +46,8 @@ class SourceAdmin(HubModelAdmin):
 
     def may_view(self, principal: Principal, obj: Model | None) -> bool:
         return Collection.objects.visible_to(principal, Scope.CURATE).exists()  # the queryset holds only theirs
+
+    may_delete = holders
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Source]:
         return visible_sources(principal_of(request))

@@ -8,6 +8,7 @@ from django.http import HttpResponse
 from django.utils.translation import gettext_lazy as _
 from ninja import Query, Router
 
+from hub.access.principals import HubRight
 from hub.rest.auth import HubRequest
 from hub.rest.errors import NotAcceptable, UnsupportedMediaType
 from hub.rest.idempotency import reads
@@ -73,7 +74,7 @@ def put_ontology(
     What its author may not publish stays a draft, for a second person: 409 `second_person_needed`.
     The answer says how the file differs from the published version, and which of its constructs are only kept.
     """
-    request.principal.require_hub_curator()
+    request.principal.require_hub(HubRight.ONTOLOGIES)
     rdf_format = format_of(content_type=request.content_type or "")
     if rdf_format is None:
         raise UnsupportedMediaType(

@@ -9,7 +9,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
 
-from hub.access.principals import Principal, Scope
+from hub.access.principals import HubRight, Principal, Scope
 from hub.access.services import record_event
 from hub.core.errors import Conflict, InvalidInput, NotFound
 from hub.core.queue import enqueue_on_commit
@@ -61,10 +61,10 @@ def create_source(
 ) -> Source:
     """Watch a folder or bucket from now on; the first scan is due at once.
 
-    The hub reads it with its own rights, so only an administrator of the whole hub may say what it reads. Raises
+    The hub reads it with its own rights, so only an operator who curates the collection may say what it reads. Raises
     Forbidden, InvalidInput, NotFound (collection), Conflict (the name or place is taken).
     """
-    principal.require_administrator()
+    principal.require_hub(HubRight.OPERATION)
     row = Source(
         name=_clean_name(name),
         kind=_check_kind(kind),
@@ -91,7 +91,7 @@ def update_source(*, principal: Principal, name: str, **changes: Unpack[SourceCh
     Raises Forbidden, InvalidInput, NotFound, Conflict.
     """
     source = get_source(principal, name)
-    principal.require_administrator()
+    principal.require_hub(HubRight.OPERATION)
     with transaction.atomic():
         source = Source.objects.select_for_update(of=["self"]).select_related("collection").get(pk=source.pk)
         if "enabled" in changes:
@@ -119,7 +119,7 @@ def _scan_afresh(source: Source) -> None:
 def delete_source(*, principal: Principal, name: str) -> None:
     """Watch a source no longer; its documents stay as they are."""
     source = get_source(principal, name)
-    principal.require_administrator()
+    principal.require_hub(HubRight.OPERATION)
     with transaction.atomic():
         _record(principal, "SOURCE_DELETE", source, location=source.location)
         source.delete()

@@ -6,7 +6,7 @@ from django.db import transaction
 from django.db.models import Max, QuerySet
 from django.utils.translation import gettext_lazy as _
 
-from hub.access.principals import Principal, Scope
+from hub.access.principals import HubRight, Principal, Scope
 from hub.core.errors import Conflict, NotFound
 from hub.core.queue import enqueue_on_commit
 from hub.evaluation.cases import RETRIEVAL
@@ -28,7 +28,7 @@ def start_comparison(
     ``baseline`` is the active set unless named. What the caller may not search is not found. Raises NotFound;
     Conflict when a set is not built, or the dataset has no retrieval cases.
     """
-    principal.require_hub_curator()
+    principal.require_hub(HubRight.EVALUATION)
     principal.require(Scope.SEARCH)
     found = get_dataset(principal, dataset)
     last_case = found.cases.filter(kind=RETRIEVAL).aggregate(last=Max("pk"))["last"]
@@ -77,7 +77,7 @@ def list_comparisons(principal: Principal) -> QuerySet[EvaluationRun]:
 
 def get_comparison(principal: Principal, run_id: str) -> EvaluationRun:
     """A comparison by the id of its run. Raises NotFound, also for what the caller may not read."""
-    principal.require_hub_curator()
+    principal.require_hub(HubRight.EVALUATION)
     found = list_comparisons(principal).filter(public_id=run_id).first()
     if found is None:
         raise NotFound(_('There is no evaluation run "{run_id}".'), code="evaluation_not_found", run_id=run_id)

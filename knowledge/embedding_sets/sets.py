@@ -9,7 +9,7 @@ from django.db import IntegrityError, transaction
 from django.db.models.functions import Coalesce, Now
 from django.utils.translation import gettext_lazy as _
 
-from hub.access.principals import Principal
+from hub.access.principals import HubRight, Principal
 from hub.access.services import record_event
 from hub.core.errors import Conflict, InvalidInput, NotFound
 from hub.core.languages import shown
@@ -22,6 +22,9 @@ from knowledge.embedding_sets.builds import SetProgress, progress_of
 from knowledge.index.active_embedder import active_embedding_set, make_embedder
 from knowledge.models import ChunkPolicy, EmbeddingSet, EmbeddingSetStatus
 from knowledge.types.chunks import ChunkOptions, SizeUnit
+
+LOOKING = (HubRight.EVALUATION, HubRight.OPERATION)
+"""The rights of which one is enough to look at embedding sets."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,8 +48,8 @@ class SetState:
 
 
 def list_sets(principal: Principal, *, with_dropped: bool = True) -> list[SetState]:
-    """Every set, the newest first, with its progress. For curators of the hub."""
-    principal.require_hub_curator()
+    """Every set, the newest first, with its progress. For holders of one of LOOKING."""
+    principal.require_hub(*LOOKING)
     sets = EmbeddingSet.objects.select_related("policy").order_by("-pk")
     if not with_dropped:
         sets = sets.exclude(status=EmbeddingSetStatus.DROPPED)
@@ -54,7 +57,7 @@ def list_sets(principal: Principal, *, with_dropped: bool = True) -> list[SetSta
 
 
 def get_set(principal: Principal, name: str) -> SetState:
-    principal.require_hub_curator()
+    principal.require_hub(*LOOKING)
     found = find_set(name)
     return SetState(embedding_set=found, progress=_progress(found))
 
@@ -69,7 +72,7 @@ def create_set(*, principal: Principal, draft: SetDraft) -> EmbeddingSet:
     Raises InvalidInput when there is no such backend or model, it can't be used here, or the sizes don't fit it;
     Conflict when the name is taken.
     """
-    principal.require_administrator()
+    principal.require_hub(HubRight.OPERATION)
     if not draft.name.strip() or "\0" in draft.name:
         raise InvalidInput(_("Give the embedding set a name."), field="name")
     active = active_embedding_set()
@@ -115,7 +118,7 @@ def start_build(*, principal: Principal, name: str) -> EmbeddingSet:
 
     Raises NotFound, and Conflict for a dropped set.
     """
-    principal.require_administrator()
+    principal.require_hub(HubRight.OPERATION)
     found = kept_set(name)
     if found.status == EmbeddingSetStatus.BUILDING:
         with transaction.atomic():
@@ -148,7 +151,7 @@ def drop_set(*, principal: Principal, name: str) -> EmbeddingSet:
 
     Dropping twice goes on with the clearing. Raises NotFound, and Conflict for the active set.
     """
-    principal.require_administrator()
+    principal.require_hub(HubRight.OPERATION)
     with transaction.atomic():
         row = EmbeddingSet.objects.select_for_update().filter(pk=find_set(name).pk).get()
         if row.is_active:

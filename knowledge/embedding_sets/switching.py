@@ -10,7 +10,7 @@ from django.db.models import F
 from django.db.models.functions import Coalesce, Now
 from django.utils.translation import gettext_lazy as _
 
-from hub.access.principals import Principal
+from hub.access.principals import HubRight, Principal
 from hub.core.errors import Conflict
 from hub.core.extensions import ExtensionPoint
 from knowledge.documents.workers import POLL_S
@@ -42,7 +42,7 @@ def switch_to(*, principal: Principal, name: str) -> EmbeddingSet:
     since it was built is made first. ``SWITCH_CHECKS`` are called before that. Switching to the active set does
     nothing. Raises NotFound, Conflict.
     """
-    principal.require_administrator()
+    principal.require_hub(HubRight.OPERATION)
     target = _switchable(name)
     if not target.is_active:
         for check in SWITCH_CHECKS:
@@ -109,7 +109,7 @@ def roll_back(*, principal: Principal) -> EmbeddingSet:
 
     Nobody is asked first: both sets were let through once, and going back has to work in trouble.
     """
-    principal.require_administrator()
+    principal.require_hub(HubRight.OPERATION)
     kept = EmbeddingSet.objects.filter(is_active=False, activated_at__isnull=False)
     previous = kept.exclude(status=EmbeddingSetStatus.DROPPED).order_by("-activated_at").first()
     if previous is None:

@@ -10,7 +10,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
 
-from hub.access.principals import Principal
+from hub.access.principals import HubRight, Principal
 from hub.access.services import record_event
 from hub.core.errors import InvalidInput, NotFound
 from hub.evaluation.cases import RETRIEVAL, digest_of, read_retrieval_cases, retrieval_case
@@ -31,7 +31,7 @@ def import_retrieval_cases(*, principal: Principal, dataset: str, lines: Iterabl
     Gives the dataset's code, how many cases were ``created``, and how many ``replaced`` an older answer to the same
     question. Raises InvalidInput naming the lines that can't be read.
     """
-    principal.require_hub_curator()
+    principal.require_hub(HubRight.EVALUATION)
     cases, bad = read_retrieval_cases(lines, check=search_of)
     if bad or not cases:
         shown = "; ".join(f"{line.row}: {line.reason}" for line in bad[:BAD_LINES_SHOWN])
@@ -90,7 +90,7 @@ def keep_answer(*, principal: Principal, question: AskedQuestion, chunk_id: str,
     passage that has most of the question's words, not the whole passage: sets that cut documents otherwise find it,
     too. Raises Forbidden, NotFound for a passage or dataset that is not there for the caller, InvalidInput.
     """
-    principal.require_hub_curator()
+    principal.require_hub(HubRight.EVALUATION)
     hit = find_chunk(principal, chunk_id)
     answer = {"document": hit.document_path, "text": quote_for(question.text, hit)}
     try:
@@ -127,7 +127,7 @@ def withdraw_answer(*, principal: Principal, question: AskedQuestion, chunk_id: 
 
     An answer that names a whole document stays. Raises Forbidden, NotFound.
     """
-    principal.require_hub_curator()
+    principal.require_hub(HubRight.EVALUATION)
     hit = find_chunk(principal, chunk_id)
     found = get_dataset(principal, dataset)
     with transaction.atomic():
@@ -171,7 +171,7 @@ def saved_queries(principal: Principal, *, dataset: str = "") -> QuerySet[Evalua
 
 def delete_saved_query(*, principal: Principal, case_id: int) -> None:
     """Forget a question with its right answers. Raises Forbidden, NotFound."""
-    principal.require_hub_curator()
+    principal.require_hub(HubRight.EVALUATION)
     with transaction.atomic():
         row = saved_queries(principal).filter(pk=case_id).first()
         if row is None:

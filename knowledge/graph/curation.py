@@ -10,7 +10,7 @@ from django.db import transaction
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from hub.access.principals import Principal, Scope
+from hub.access.principals import HubRight, Principal, Scope
 from hub.access.services import record_event
 from hub.core import patterns as stored_patterns
 from hub.core.errors import Forbidden, InvalidInput, NotFound
@@ -50,13 +50,13 @@ class NodeDraft:
 def may_curate_in(principal: Principal, collection_id: int | None) -> bool:
     """Return whether the caller may write here: a curator of the collection; for everybody's nodes, of the hub."""
     if collection_id is None:
-        return principal.curates_hub()
+        return principal.may(HubRight.ONTOLOGIES)
     return Collection.objects.visible_to(principal, Scope.CURATE).filter(pk=collection_id).exists()
 
 
 def curates_graph(principal: Principal) -> bool:
     """Return whether there is anything in the graph that the caller may write."""
-    return principal.curates_hub() or curates_some_collection(principal)
+    return principal.may(HubRight.ONTOLOGIES) or curates_some_collection(principal)
 
 
 def write_node(*, principal: Principal, draft: NodeDraft, node_id: str = "") -> GraphNode:
@@ -97,7 +97,7 @@ def _curator(space: int, thing: str) -> Contributor:
 def _check_right(principal: Principal, space: int) -> None:
     principal.require(Scope.CURATE)
     if space == MASTERS:
-        principal.require_hub_curator()
+        principal.require_hub(HubRight.ONTOLOGIES)
     elif not may_curate_in(principal, space):
         raise Forbidden(_("Only a curator of the collection may change its graph."))
 

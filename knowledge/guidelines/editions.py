@@ -9,7 +9,7 @@ from django.db import transaction
 from django.db.models import Count, Prefetch, Q, QuerySet
 from django.utils.translation import gettext_lazy as _
 
-from hub.access.principals import Principal, Scope
+from hub.access.principals import HubRight, Principal, Scope
 from hub.access.versions import PublicationStatus, publish, retire
 from hub.core.errors import Conflict, NotFound
 from hub.core.extensions import ExtensionPoint
@@ -40,7 +40,7 @@ def list_guidelines(principal: Principal, *, document_type: str = "") -> QuerySe
     """
     principal.require(Scope.READ)
     guidelines = Guideline.objects.all()
-    if not principal.curates_hub():
+    if not principal.may(HubRight.ONTOLOGIES):
         guidelines = guidelines.filter(editions__status=PublicationStatus.PUBLISHED)
     if document_type:
         obliging = GuidelineArticle.objects.filter(
@@ -56,7 +56,7 @@ def visible_editions(principal: Principal) -> QuerySet[GuidelineEdition]:
     """The editions that the caller may read: published and retired ones, for curators of the hub drafts too."""
     principal.require(Scope.READ)
     editions = GuidelineEdition.objects.select_related("guideline")
-    return editions if principal.curates_hub() else editions.exclude(status=PublicationStatus.DRAFT)
+    return editions if principal.may(HubRight.ONTOLOGIES) else editions.exclude(status=PublicationStatus.DRAFT)
 
 
 def get_guideline(principal: Principal, code: str) -> Guideline:
@@ -148,7 +148,7 @@ def publish_edition(*, principal: Principal, code: str, number: int) -> Guidelin
     Raises NotFound, and Conflict: it is retired or empty, or the caller wrote it and somebody else has to publish it.
     Whatever rests on an article that changed is marked by ``EDITION_LISTENERS``.
     """
-    principal.require_hub_curator()
+    principal.require_hub(HubRight.ONTOLOGIES)
     edition = _lock_edition(principal, code, number)
     if edition.status == PublicationStatus.PUBLISHED:
         return edition
@@ -170,7 +170,7 @@ def publish_edition(*, principal: Principal, code: str, number: int) -> Guidelin
 @transaction.atomic
 def retire_edition(*, principal: Principal, code: str, number: int) -> GuidelineEdition:
     """Take an edition out of force, or give up a draft; all of its articles count as removed."""
-    principal.require_hub_curator()
+    principal.require_hub(HubRight.ONTOLOGIES)
     edition = _lock_edition(principal, code, number)
     if edition.status == PublicationStatus.RETIRED:
         return edition

@@ -14,7 +14,7 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from hub.access.principals import Principal
+from hub.access.principals import HubRight, Principal
 from hub.access.services import record_event
 from hub.access.versions import PublicationStatus, next_number, writers_of
 from hub.core.bounds import check_row
@@ -79,7 +79,7 @@ class GuidelineImport:
 
 def preview_import(*, principal: Principal, asked: GuidelineImport) -> ImportPreview:
     """Read a file and say what importing it would change, and what is wrong in which row. Stores nothing."""
-    principal.require_hub_curator()
+    principal.require_hub(HubRight.ONTOLOGIES)
     guideline = Guideline.objects.filter(code=asked.code).first()
     prefix = _prefix(asked, guideline)
     parsed = _parse(asked)

@@ -7,6 +7,7 @@ from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from hub.access.principals import HubRight
 from hub.access.versions import PublicationStatus, Version
 from hub.core.bounds import CHAPTER_TEXT, CURATED_JSON, LONG_TEXT, largest_json, longest_text
 from hub.core.given_fields import GivenJson, GivenList, GivenText, most_items
@@ -58,6 +59,7 @@ class GuidelineEdition(Version):
     """One edition. A published one never changes; at most one of a guideline is published."""
 
     THING, AUDITED_AS, ACTIONS = "guideline", "guideline", "GUIDELINE"
+    RIGHT = HubRight.ONTOLOGIES
 
     guideline = models.ForeignKey(
         Guideline, on_delete=models.PROTECT, related_name="editions", verbose_name=_("guideline")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
-from hub.access.principals import Principal, Scope
+from hub.access.principals import HubRight, Principal, Scope
 from hub.access.versions import PublicationStatus, Version
 from hub.core.bounds import CURATED_JSON, LONG_TEXT, largest_json, longest_text
 from hub.core.given_fields import GivenJson, GivenList, GivenText, most_items
@@ -20,13 +20,14 @@ class OntologyQuerySet(models.QuerySet["Ontology"]):
         """Keep the versions that the caller may read: drafts are for curators of the hub."""
         if not principal.allows(Scope.READ):
             return self.none()
-        return self if principal.curates_hub() else self.exclude(status=PublicationStatus.DRAFT)
+        return self if principal.may(HubRight.ONTOLOGIES) else self.exclude(status=PublicationStatus.DRAFT)
 
 
 class Ontology(Version):
     """One version of a domain's ontology. At most one version of a domain is published."""
 
     THING, AUDITED_AS, ACTIONS = "domain", "ontology", "ONTOLOGY"
+    RIGHT = HubRight.ONTOLOGIES
 
     domain = models.CharField(_("domain"), max_length=60)
     number = models.PositiveIntegerField(_("version"), default=1)

@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 from rdflib import Literal, URIRef
 from rdflib.namespace import DC, DCTERMS, RDFS, SKOS
 
-from hub.access.principals import Principal
+from hub.access.principals import HubRight, Principal
 from hub.access.services import record_event
 from hub.access.versions import note_writer
 from hub.core.errors import Conflict, InvalidInput
@@ -32,7 +32,7 @@ _REPLACED = {
 @transaction.atomic
 def save_entry(*, principal: Principal, row: OntologyClass | OntologyProperty, changed: Collection[str]) -> None:
     """Save a new or changed class or property of a draft; ``changed`` names the fields. Raises Conflict, Forbidden."""
-    principal.require_hub_curator()
+    principal.require_hub(HubRight.ONTOLOGIES)
     draft = _draft(row, principal)
     row.iri = row.iri or namespace_of(draft.domain) + row.code
     if any(character in row.iri for character in ' <>"{}|\\^`') or ":" not in row.iri:
@@ -45,7 +45,7 @@ def save_entry(*, principal: Principal, row: OntologyClass | OntologyProperty, c
 @transaction.atomic
 def set_parents(*, principal: Principal, row: OntologyClass, parents: Collection[OntologyClass]) -> None:
     """Put a class of a draft below others of the same version. Raises InvalidInput for a circle."""
-    principal.require_hub_curator()
+    principal.require_hub(HubRight.ONTOLOGIES)
     draft = _draft(row, principal)
     for parent in parents:
         if parent.ontology_id != draft.pk:
@@ -60,7 +60,7 @@ def set_parents(*, principal: Principal, row: OntologyClass, parents: Collection
 @transaction.atomic
 def delete_entry(*, principal: Principal, row: OntologyClass | OntologyProperty) -> None:
     """Take a class or property out of a draft; other statements about it stay. Raises Conflict, Forbidden."""
-    principal.require_hub_curator()
+    principal.require_hub(HubRight.ONTOLOGIES)
     draft = _draft(row, principal)
     _record(principal, draft, row, "delete")
     row.delete()

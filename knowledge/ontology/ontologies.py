@@ -10,7 +10,7 @@ from django.db import transaction
 from django.db.models import Count, Q, QuerySet
 from django.utils.translation import gettext_lazy as _
 
-from hub.access.principals import Principal, Scope
+from hub.access.principals import HubRight, Principal, Scope
 from hub.access.services import record_event
 from hub.access.versions import PublicationStatus, next_number, publish, retire, writers_of
 from hub.core.errors import Conflict, InvalidInput, NotFound
@@ -87,7 +87,7 @@ def export_ontology(principal: Principal, domain: str, *, rdf_format: str, versi
 
 def preview_import(principal: Principal, domain: str, data: bytes, *, rdf_format: str) -> ImportPreview:
     """Say what an import would change, without storing anything. Raises InvalidInput, LimitExceeded, Forbidden."""
-    principal.require_hub_curator()
+    principal.require_hub(HubRight.ONTOLOGIES)
     if not _DOMAIN.fullmatch(domain):
         raise InvalidInput(
             _("{domain!r} is no name of a domain: use a to z, 0 to 9, _ and -, at most 60 characters."),
@@ -216,7 +216,7 @@ def create_version(
 @transaction.atomic
 def draft_from(*, principal: Principal, domain: str, version: str = "") -> Ontology:
     """Copy a version to a new draft that can be edited."""
-    principal.require_hub_curator()
+    principal.require_hub(HubRight.ONTOLOGIES)
     base = get_ontology(principal, domain, version)
     made = create_version(
         store.load_facts(base), based_on=base, created_by=principal.name, writer_ids=writers_of(principal)
@@ -232,7 +232,7 @@ def publish_ontology(*, principal: Principal, domain: str, number: int) -> Ontol
 
     Raises NotFound, and Conflict: it is no draft, or the caller wrote it and somebody else has to publish it.
     """
-    principal.require_hub_curator()
+    principal.require_hub(HubRight.ONTOLOGIES)
     draft = _locked(principal, domain, number)
     if not draft.is_draft:
         raise Conflict(
@@ -251,7 +251,7 @@ def retire_ontology(*, principal: Principal, domain: str, number: int) -> Ontolo
 
     Raises NotFound, and Conflict: see :func:`hub.access.versions.require_withdrawal`.
     """
-    principal.require_hub_curator()
+    principal.require_hub(HubRight.ONTOLOGIES)
     found = _locked(principal, domain, number)
     if found.status != PublicationStatus.RETIRED:
         retire(principal=principal, version=found, facts={"version": number})

@@ -9,7 +9,7 @@ from typing import get_type_hints
 
 from django.utils.translation import gettext_lazy as _
 
-from hub.access.principals import Principal
+from hub.access.principals import HubRight, Principal
 from hub.core.errors import InvalidInput
 from mcp_bridge.models import PromptVersion
 from mcp_bridge.prompts.services import fill_text, problems_of, refuse_problems
@@ -88,7 +88,7 @@ def try_version(*, principal: Principal, version: PromptVersion, arguments: Mapp
     :raises InvalidInput: the version could not be published, or the arguments can't be used, or lead to the prompt's
         other text. Also Forbidden.
     """
-    principal.require_hub_curator()
+    principal.require_hub(HubRight.PROMPTS)
     refuse_problems(problems_of(version))
     template = Template(version.template)
     filling = FUNCTIONS[template.prompt](**{name: value for name, value in arguments.items() if value})

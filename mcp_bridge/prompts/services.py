@@ -11,7 +11,7 @@ from pathlib import Path
 from django.db import transaction
 from django.utils.translation import gettext_lazy as _
 
-from hub.access.principals import Principal
+from hub.access.principals import HubRight, Principal
 from hub.access.versions import (
     PublicationStatus,
     find_draft,
@@ -91,14 +91,14 @@ def save_prompt_draft(*, principal: Principal, version: PromptVersion) -> None:
     Its texts may still lack places: that is looked at when it is published. Raises Forbidden, InvalidInput (a text that
     can't be stored), Conflict (no draft, or its prompt has one already).
     """
-    principal.require_hub_curator()
+    principal.require_hub(HubRight.PROMPTS)
     refuse_problems(list(_unusable(version)))
     save_draft(principal=principal, version=version)
 
 
 def new_prompt_version(*, principal: Principal, version_id: int) -> PromptVersion:
     """Copy a version into a new draft; the draft that there is, if there is one. Raises Forbidden, NotFound."""
-    principal.require_hub_curator()
+    principal.require_hub(HubRight.PROMPTS)
     source = find_version(version_id)
     draft = find_draft(source)
     if draft is None:
@@ -113,7 +113,7 @@ def publish_mcp_prompt(*, principal: Principal, version_id: int) -> PromptVersio
     :raises InvalidInput: a text is empty, or names places that its prompt does not have, or lacks one that it needs.
     :raises Conflict: it is no draft. Also Forbidden, NotFound.
     """
-    principal.require_hub_curator()
+    principal.require_hub(HubRight.PROMPTS)
     with transaction.atomic():
         draft = find_version(version_id)
         take_draft(draft)
@@ -127,7 +127,7 @@ def restore_shipped(*, principal: Principal, version_id: int) -> PromptVersion:
 
     Raises Forbidden, NotFound, Conflict (it is in force already).
     """
-    principal.require_hub_curator()
+    principal.require_hub(HubRight.PROMPTS)
     with transaction.atomic():
         found = find_version(version_id)
         lock_versions(found)

@@ -16,7 +16,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
-from hub.access.principals import Principal
+from hub.access.principals import HubRight, Principal
 from hub.access.services import record_event
 from hub.admin_site.base import HubTabularInline, column, nobody
 from hub.admin_site.pages import badge, is_staff, principal_of
@@ -36,6 +36,7 @@ Version = CheckItemVersion | CheckListVersion
 class MasterAdmin(CuratedAdmin):
     """Everyone reads masters, curators change them; nothing is deleted, since reviews point at it."""
 
+    right = HubRight.MASTERS
     may_delete = nobody
 
     def get_readonly_fields(self, request: HttpRequest, obj: Model | None = None) -> tuple[str, ...]:
@@ -81,6 +82,7 @@ class VersionInline(HubTabularInline):
 class VersionAdmin(CuratedAdmin):
     """Versions of a master: numbered and stamped by the hub, editable while they are drafts; each stays with it."""
 
+    right = HubRight.MASTERS
     master: str
     lint: Callable[..., LintReport]
     """What is to be looked at in a version, given the caller and the version."""
@@ -90,7 +92,7 @@ class VersionAdmin(CuratedAdmin):
 
     def may_change(self, principal: Principal, obj: Model | None = None) -> bool:
         is_draft = getattr(obj, "status", MasterStatus.DRAFT) == MasterStatus.DRAFT
-        return is_draft and principal.curates_hub()
+        return is_draft and principal.may(HubRight.MASTERS)
 
     def get_readonly_fields(self, request: HttpRequest, obj: Model | None = None) -> tuple[str, ...]:
         return (self.master, "number", "approved_at") if obj else ("number", "approved_at")
@@ -103,7 +105,7 @@ class VersionAdmin(CuratedAdmin):
     ) -> HttpResponseBase:
         """Show curators what the lint says beside the form."""
         version, principal = self.get_object(request, object_id), principal_of(request)
-        curates = principal.curates_hub()
+        curates = principal.may(HubRight.MASTERS)
         remarks = self.lint(principal, version).remarks if curates and version is not None else ()
         may_ask = curates and self.master == "item" and is_configured()
         more = {"remarks": remarks, "may_curate": curates, "may_ask_model": may_ask}

@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
-from hub.access.principals import Principal
+from hub.access.principals import HubRight, Principal
 from hub.admin_site.base import HubModelAdmin, ReadOnlyMixin
 from hub.admin_site.keyset import whole_number
 from hub.admin_site.pages import errors_as_messages, principal_of, render_page
@@ -150,9 +150,9 @@ def _dataset_page(request: HttpRequest, code: str, preview: CaseImportOut | None
         cases=datasets.list_cases(principal, code)[:CASES_SHOWN],
         runs=found,
         measured=any(run.status == RunStatus.COMPLETED for run in found),
-        candidates=open_candidates(principal) if principal.curates_hub() else (),
+        candidates=open_candidates(principal) if principal.may(HubRight.EVALUATION) else (),
         preview=preview,
-        may_change=principal.curates_hub(),
+        may_change=principal.may(HubRight.EVALUATION),
     )
 
 
@@ -178,7 +178,7 @@ def run_page(request: HttpRequest, run_id: str) -> HttpResponseBase:
         measures=[(name, label, run.metrics[name]) for name, label in LABELS.items() if name in run.metrics],
         deltas=[(label, change) for name, label in LABELS.items() if (change := delta.get(name)) is not None],
         others=runs.comparable_runs(principal_of(request), run)[:RUNS_SHOWN],
-        may_change=principal_of(request).curates_hub(),
+        may_change=principal_of(request).may(HubRight.EVALUATION),
     )
 
 
@@ -195,7 +195,7 @@ def _import(request: HttpRequest, code: str) -> HttpResponseBase:
     """Show what a file would change, or import it; what is wrong in which row stands on the page."""
     principal = principal_of(request)
     with errors_as_messages(request):
-        principal.require_hub_curator()
+        principal.require_hub(HubRight.EVALUATION)
         file = request.FILES.get("file")
         if file is None:
             messages.error(request, _("Choose a file first."))
@@ -280,7 +280,7 @@ class EvaluationDatasetAdmin(ReadOnlyMixin, HubModelAdmin):
     }
 
     def may_view(self, principal: Principal, obj: Model | None) -> bool:
-        return principal.curates_hub() or EvaluationDataset.objects.visible_to(principal).exists()
+        return principal.may(HubRight.EVALUATION) or EvaluationDataset.objects.visible_to(principal).exists()
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponseBase:
         if not self.has_view_permission(request):
@@ -291,7 +291,7 @@ class EvaluationDatasetAdmin(ReadOnlyMixin, HubModelAdmin):
             "admin/evaluation/datasets.html",
             title=_("Evaluation datasets"),
             datasets=datasets.list_datasets(principal),
-            may_change=principal.curates_hub(),
+            may_change=principal.may(HubRight.EVALUATION),
         )
 
     def change_view(

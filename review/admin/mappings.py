@@ -9,8 +9,8 @@ from django.http import HttpRequest
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
-from hub.access.principals import Principal
-from hub.admin_site.base import HubModelAdmin, column, everybody, hub_curators, nobody
+from hub.access.principals import HubRight, Principal
+from hub.admin_site.base import HubModelAdmin, column, everybody, holders, nobody
 from hub.admin_site.pages import badge, principal_of
 from knowledge.admin.curated import CuratedAdmin
 from review import mappings
@@ -19,6 +19,7 @@ from review.models import GuidelineMapping, SuspectMark
 
 @admin.register(GuidelineMapping)
 class GuidelineMappingAdmin(CuratedAdmin):
+    right = HubRight.MASTERS
     list_display = ("article_code", "check_item", "relation", "rationale_text", "state")
     list_filter = ("relation",)
     list_select_related = ("check_item",)
@@ -26,7 +27,7 @@ class GuidelineMappingAdmin(CuratedAdmin):
     autocomplete_fields = ("check_item",)
     fields = ("article_code", "check_item", "relation", "rationale_ja", "rationale_en")
 
-    may_delete = hub_curators
+    may_delete = holders
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[GuidelineMapping]:
         marks = SuspectMark.objects.filter(
@@ -101,6 +102,7 @@ class ClearForm(forms.ModelForm[SuspectMark]):
 class SuspectMarkAdmin(HubModelAdmin):
     """Open marks are cleared by a curator with a word on what was found."""
 
+    right = HubRight.MASTERS
     form = ClearForm
     list_display = ("check_item", "article_code", "edition", "reason_text", "state", "created_at")
     list_filter = (OpenFilter,)
@@ -122,7 +124,7 @@ class SuspectMarkAdmin(HubModelAdmin):
 
     def may_change(self, principal: Principal, obj: Model | None) -> bool:
         is_open = not isinstance(obj, SuspectMark) or obj.cleared_at is None
-        return is_open and principal.curates_hub()
+        return is_open and principal.may(HubRight.MASTERS)
 
     may_delete = nobody
 

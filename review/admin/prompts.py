@@ -14,7 +14,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 from unfold.widgets import UnfoldAdminTextInputWidget
 
-from hub.access.principals import Principal
+from hub.access.principals import HubRight, Principal
 from hub.admin_site.pages import principal_of, render_page
 from hub.core.errors import HubError
 from knowledge.admin.curated import CuratedVersionAdmin
@@ -40,7 +40,7 @@ class BenchForm(forms.Form):
 def bench(request: HttpRequest, pk: int) -> HttpResponseBase:
     """Try a prompt: the request, the answer, the verdict and what it cost."""
     principal = principal_of(request)
-    prompt = JudgePrompt.objects.filter(pk=pk).first() if principal.curates_hub() else None
+    prompt = JudgePrompt.objects.filter(pk=pk).first() if principal.may(HubRight.MASTERS) else None
     if prompt is None:
         raise Http404
     form = BenchForm(request.POST or None)
@@ -70,6 +70,7 @@ def bench(request: HttpRequest, pk: int) -> HttpResponseBase:
 class JudgePromptAdmin(CuratedVersionAdmin):
     """Drafts are edited and tried; what is published stays as it is, since results point at it."""
 
+    right = HubRight.MASTERS
     list_display = ("kind", "number", "state", "note", "author", "published_at", "bench")
     list_filter = ("kind", "status")
     fields = ("kind", "text", "note")

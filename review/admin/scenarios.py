@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
 
-from hub.access.principals import Principal
+from hub.access.principals import HubRight, Principal
 from hub.admin_site.base import HubStackedInline, everybody
 from hub.admin_site.pages import errors_as_messages, principal_of, render_page
 from hub.core.errors import NotFound
@@ -118,7 +118,7 @@ def walk(request: HttpRequest, code: str) -> HttpResponseBase:
         document=found.document,
         documents=_offered(principal, found.scenario, found.document),
         review=review,
-        may_curate=principal.curates_hub(),
+        may_curate=principal.may(HubRight.MASTERS),
     )
 
 
@@ -169,6 +169,7 @@ def _back(code: str, place: str = "") -> HttpResponseRedirect:
 class ScenarioAdmin(CuratedVersionAdmin):
     """A page to choose a scenario on, a page to walk through it, and Django's form for drafts."""
 
+    right = HubRight.MASTERS
     fields = ("code", "role", "name_ja", "name_en", "description_ja", "description_en", "document_types", "reason")
     inlines = (StepInline,)
     pages = {
@@ -202,5 +203,5 @@ class ScenarioAdmin(CuratedVersionAdmin):
             title=_("Scenarios"),
             scenarios=scenarios.list_scenarios(principal),
             roles=dict(ScenarioRole.choices),
-            versions=Scenario.objects.select_related("author") if principal.curates_hub() else (),
+            versions=Scenario.objects.select_related("author") if principal.may(HubRight.MASTERS) else (),
         )

@@ -18,7 +18,7 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
-from hub.access.principals import Principal, Scope
+from hub.access.principals import HubRight, Principal, Scope
 from hub.admin_site.marked_markdown import Spans, render_marked
 from hub.admin_site.pages import KINDS, principal_of, render_page
 from hub.core.errors import HubError, InvalidInput
@@ -305,7 +305,7 @@ def may_keep_cases(principal: Principal) -> bool:
     """Return whether the person has a dataset to keep cases in, or may make one."""
     if not any(principal.allows(scope) for scope in READING_SCOPES):
         return False
-    return principal.curates_hub() or EvaluationDataset.objects.visible_to(principal).exists()
+    return principal.may(HubRight.EVALUATION) or EvaluationDataset.objects.visible_to(principal).exists()
 
 
 def datasets_for(request: HttpRequest) -> list[tuple[str, str, bool]]:

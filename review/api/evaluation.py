@@ -8,6 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext_lazy as _
 from ninja import Field, Query, Router, Schema, Status
 
+from hub.access.principals import HubRight
 from hub.core.bounds import GIVEN_JSON, PROMPT_TEXT
 from hub.core.errors import InvalidInput
 from hub.evaluation.cases import MOST_ROWS, Row
@@ -150,7 +151,7 @@ def list_cases(
 @router.post("/evaluation/datasets/{code}/cases/import", response=shapes.CaseImportOut, openapi_extra=IMPORT_BODY)
 def import_cases(request: HubRequest, code: str, filters: Annotated[ImportQuery, Query()]) -> shapes.CaseImportOut:
     """Import cases from a file (JSON Lines, JSON, Excel) or {cases: []}; 422 names the wrong rows, none is stored."""
-    request.principal.require_hub_curator()
+    request.principal.require_hub(HubRight.EVALUATION)
     done = cases.import_cases(principal=request.principal, dataset=code, rows=_rows(request), row_format=filters.format)
     return shapes.import_out(done)
 
@@ -161,7 +162,7 @@ def import_cases(request: HubRequest, code: str, filters: Annotated[ImportQuery,
 @reads
 def preview_cases(request: HubRequest, code: str, filters: Annotated[ImportQuery, Query()]) -> shapes.CaseImportOut:
     """Say what an import would change, and what is wrong in which row. Nothing is stored."""
-    request.principal.require_hub_curator()
+    request.principal.require_hub(HubRight.EVALUATION)
     preview = cases.preview_cases(
         principal=request.principal, dataset=code, rows=_rows(request), row_format=filters.format
     )

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from hub.access.principals import Principal
+from hub.access.principals import HubRight, Principal
 from hub.core.errors import HubError
 from hub.core.texts import Text
 from hub.llm import client
@@ -172,7 +172,7 @@ def lint_checklist(
     ``with_model`` asks a language model about each item, until ``wait_s`` are over. For curators of the hub. Raises
     NotFound.
     """
-    principal.require_hub_curator()
+    principal.require_hub(HubRight.MASTERS)
     version = get_checklist_version(principal, code, number)
     items = [content_of(item) for item in item_versions_of(version)]
     remarks = list(lint_master(items))
@@ -190,7 +190,7 @@ def lint_item_version(principal: Principal, version: CheckItemVersion, *, asks: 
 
     Of a language model it says what is recorded; with ``asks`` the model is asked first.
     """
-    principal.require_hub_curator()
+    principal.require_hub(HubRight.MASTERS)
     item, others = content_of(version), beside(version)
     found, said = _ask(principal, [item], others, wait_s=None, recorded_only=not asks)
     return LintReport(version=version.number, remarks=(*lint_item(item, others), *found), notices=said if asks else ())

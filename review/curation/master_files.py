@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db import transaction
 from django.utils.translation import gettext_lazy as _
 
-from hub.access.principals import Principal
+from hub.access.principals import HubRight, Principal
 from hub.access.services import record_event
 from hub.core.errors import InvalidInput, LimitExceeded
 from hub.rest.errors import InvalidFields
@@ -33,7 +33,7 @@ def export_checklist(principal: Principal, code: str, *, number: int | None = No
 
 def preview_import(*, principal: Principal, code: str, filename: str, content: bytes) -> MasterImport:
     """Read a file and say what importing it would change, and what is wrong in which row. Stores nothing."""
-    principal.require_hub_curator()
+    principal.require_hub(HubRight.MASTERS)
     if len(content) > MAX_FILE_BYTES:
         raise LimitExceeded(_("A check list's file may have {limit} bytes at most."), limit=MAX_FILE_BYTES)
     checklist = get_checklist(code)

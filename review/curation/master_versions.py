@@ -11,7 +11,7 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from hub.access.principals import Principal
+from hub.access.principals import HubRight, Principal
 from hub.access.services import record_event
 from hub.access.versions import next_number, note_writer, require_second_person, require_withdrawal
 from hub.core.errors import Conflict, InvalidInput
@@ -45,7 +45,7 @@ def create_checklist(
     ontology_domain: str = "",
 ) -> CheckList:
     """Make a check list without versions; import one, or add one in the admin. Raises Conflict, InvalidInput."""
-    principal.require_hub_curator()
+    principal.require_hub(HubRight.MASTERS)
     if CheckList.objects.filter(code=code).exists():
         raise Conflict(_('There is a check list "{given}" already.'), code="checklist_exists", given=code)
     known = sorted(DocumentType.objects.values_list("code", flat=True))
@@ -70,7 +70,7 @@ def create_checklist(
 
 def save_draft(*, principal: Principal, version: CheckItemVersion | CheckListVersion) -> None:
     """Store a draft, new ones under the next number; the caller becomes its author. Raises Conflict for others."""
-    principal.require_hub_curator()
+    principal.require_hub(HubRight.MASTERS)
     with transaction.atomic():
         if version._state.adding:
             version.number = _next_number(version)
@@ -112,7 +112,7 @@ def copy_checklist_version(*, principal: Principal, version: CheckListVersion) -
 
 def approve_item_version(*, principal: Principal, version: CheckItemVersion) -> None:
     """Approve a draft: it never changes again. Raises Conflict, InvalidInput (errors of the lint), Forbidden."""
-    principal.require_hub_curator()
+    principal.require_hub(HubRight.MASTERS)
     with transaction.atomic():
         locked = CheckItemVersion.objects.select_for_update(of=("self",)).select_related("item").get(pk=version.pk)
         _require_status(locked, MasterStatus.DRAFT)
@@ -134,7 +134,7 @@ def approve_checklist_version(
     Days that are given replace those of the draft. It is measured first on the datasets that guard the list. Raises
     Conflict (with the flipped cases, when the gate refuses), InvalidInput, Forbidden; nothing has changed then.
     """
-    principal.require_hub_curator()
+    principal.require_hub(HubRight.MASTERS)
     _require_status(version, MasterStatus.DRAFT)
     require_second_person(principal, [version])
     let_through(principal, checklist_candidate(version))
@@ -158,7 +158,7 @@ def approve_checklist_version(
 
 def retire_version(*, principal: Principal, version: CheckItemVersion | CheckListVersion) -> None:
     """Take an approved version out of use; results that point at it stay. Raises Conflict: see require_withdrawal."""
-    principal.require_hub_curator()
+    principal.require_hub(HubRight.MASTERS)
     with transaction.atomic():
         locked = type(version)._default_manager.select_for_update(of=("self",)).get(pk=version.pk)
         _require_status(locked, MasterStatus.APPROVED)

@@ -12,7 +12,7 @@ from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
 from pydantic import BaseModel, Field
 
-from hub.access.principals import Principal, Scope
+from hub.access.principals import HubRight, Principal, Scope
 from hub.access.versions import PublicationStatus, publish, require_second_person, save_draft, take_draft
 from hub.core.errors import Conflict, InvalidInput, NotFound
 from hub.core.shapes import filled
@@ -50,13 +50,13 @@ class Trial:
 
 def list_prompts(principal: Principal) -> QuerySet[JudgePrompt]:
     """Every version of every prompt, the newest of each kind first. For curators of the hub."""
-    principal.require_hub_curator()
+    principal.require_hub(HubRight.MASTERS)
     return JudgePrompt.objects.select_related("author").order_by("kind", "-number")
 
 
 def get_prompt(principal: Principal, kind: str, number: int) -> JudgePrompt:
     """One version of a prompt. For curators of the hub. Raises NotFound."""
-    principal.require_hub_curator()
+    principal.require_hub(HubRight.MASTERS)
     return find_prompt(kind, number)
 
 
@@ -72,7 +72,7 @@ def save_prompt_draft(*, principal: Principal, prompt: JudgePrompt) -> None:
 
     Raises Forbidden, InvalidInput, Conflict (it is no draft).
     """
-    principal.require_hub_curator()
+    principal.require_hub(HubRight.MASTERS)
     if prompt.kind not in PromptKind.values:
         known = ", ".join(PromptKind.values)
         raise InvalidInput(_("kind: expected {known}, not {given!r}."), field="kind", known=known, given=prompt.kind)
@@ -87,7 +87,7 @@ def publish_prompt(*, principal: Principal, prompt_id: int) -> JudgePrompt:
     It is measured first on the datasets that guard prompts. Raises NotFound, and Conflict: no draft, or what the gate
     says (with the flipped cases, when it refuses).
     """
-    principal.require_hub_curator()
+    principal.require_hub(HubRight.MASTERS)
     draft = JudgePrompt.objects.filter(pk=prompt_id, status=PublicationStatus.DRAFT).first()
     if draft is not None:
         require_second_person(principal, [draft])
@@ -106,7 +106,7 @@ def try_prompt(*, principal: Principal, prompt_id: int, check_item: str, documen
 
     :raises NotFound: prompt, item or document. :raises LlmUnavailable: no model is configured.
     """
-    principal.require_hub_curator()
+    principal.require_hub(HubRight.MASTERS)
     document = get_document(principal, document_id, scope=Scope.REVIEW)
     prompt = JudgePrompt.objects.filter(pk=prompt_id).first()
     versions = CheckItemVersion.objects.select_related("item").filter(item__code=check_item)

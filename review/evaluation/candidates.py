@@ -17,7 +17,7 @@ from django.conf import settings
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
-from hub.access.principals import Principal
+from hub.access.principals import HubRight, Principal
 from hub.access.versions import PublicationStatus
 from hub.core.errors import Conflict, InvalidInput, NotFound
 from hub.evaluation.cases import RETRIEVAL, REVIEW
@@ -80,9 +80,12 @@ def set_candidate(embedding_set: EmbeddingSet) -> Candidate:
 
 
 def find_candidate(principal: Principal, name: str) -> Candidate:
-    """Find what a name means. For curators of the hub. Raises InvalidInput for another form, NotFound."""
-    principal.require_hub_curator()
+    """Find what a name means. For those who evaluate, and who may put it in force.
+
+    Raises InvalidInput for another form, NotFound, Forbidden.
+    """
     sort, separator, rest = name.partition(":")
+    principal.require_hub(HubRight.EVALUATION, HubRight.OPERATION if sort == GUARD_SET else HubRight.MASTERS)
     match sort + separator:
         case "checklist:":
             return checklist_candidate(get_checklist_version(principal, *_numbered(rest)))
@@ -99,7 +102,7 @@ def find_candidate(principal: Principal, name: str) -> Candidate:
 
 def open_candidates(principal: Principal) -> list[Candidate]:
     """What could be published next: drafts of check lists and prompts, and sets that are built. Three queries."""
-    principal.require_hub_curator()
+    principal.require_hub(HubRight.EVALUATION)
     lists = CheckListVersion.objects.filter(status=MasterStatus.DRAFT).select_related("checklist")
     prompts = JudgePrompt.objects.filter(status=PublicationStatus.DRAFT)
     sets = EmbeddingSet.objects.select_related("policy").filter(is_active=False, built_at__isnull=False)

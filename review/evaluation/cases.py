@@ -10,7 +10,7 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
-from hub.access.principals import Principal, Scope
+from hub.access.principals import HubRight, Principal, Scope
 from hub.access.services import record_event
 from hub.core.bounds import CURATED_JSON, check_json
 from hub.core.errors import Conflict, InvalidInput, LimitExceeded, NotFound
@@ -119,7 +119,7 @@ def _dataset(principal: Principal, code: str) -> EvaluationDataset:
     require_reader(principal)
     found = get_dataset(principal, code)
     if found.guards:
-        principal.require_hub_curator()  # its cases decide what goes live for everybody
+        principal.require_hub(HubRight.EVALUATION)  # its cases decide what goes live for everybody
     return found
 
 
@@ -205,7 +205,7 @@ def preview_cases(
 
     Raises NotFound, and InvalidInput for an unknown format or too many rows.
     """
-    principal.require_hub_curator()
+    principal.require_hub(HubRight.EVALUATION)
     found = get_dataset(principal, dataset)
     if row_format not in FORMATS:
         raise InvalidInput(_("format: expected one of {allowed}."), allowed=", ".join(FORMATS))

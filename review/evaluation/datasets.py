@@ -11,7 +11,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Count, Q, QuerySet
 from django.utils.translation import gettext_lazy as _
 
-from hub.access.principals import Principal, Scope
+from hub.access.principals import HubRight, Principal, Scope
 from hub.access.services import record_event
 from hub.core.errors import Conflict, InvalidInput, NotFound
 from hub.evaluation.cases import RETRIEVAL, REVIEW
@@ -52,7 +52,7 @@ def require_reader(principal: Principal) -> None:
 
 def create_dataset(*, principal: Principal, code: str, name: str = "") -> EvaluationDataset:
     """Make a dataset that only the caller (and superusers) may read. Raises InvalidInput, Conflict when it is there."""
-    principal.require_hub_curator()
+    principal.require_hub(HubRight.EVALUATION)
     check_code(code)
     if len(name) > LONGEST_NAME or "\0" in name:
         raise InvalidInput(_("name: expected at most 200 characters."))
@@ -77,7 +77,7 @@ def change_dataset(
     readers: Sequence[str] | None = None,
 ) -> EvaluationDataset:
     """Change what is given of a dataset; ``readers`` are user names, all of them. Raises NotFound, InvalidInput."""
-    principal.require_hub_curator()
+    principal.require_hub(HubRight.EVALUATION)
     found = get_dataset(principal, code)
     given = {"name": name, "is_nightly": is_nightly, "guards": guards, "readers": readers}
     if name is not None:
@@ -113,7 +113,7 @@ def _users(names: Sequence[str]) -> list[User]:
 
 def delete_dataset(*, principal: Principal, code: str) -> None:
     """Delete a dataset with its cases and runs. Raises NotFound."""
-    principal.require_hub_curator()
+    principal.require_hub(HubRight.EVALUATION)
     found = get_dataset(principal, code)
     with transaction.atomic():
         record(principal, "DELETE", code, cases=found.cases.count(), runs=found.runs.count())
@@ -133,7 +133,7 @@ def list_cases(principal: Principal, code: str, *, kind: str = "") -> QuerySet[E
 
 def delete_case(*, principal: Principal, code: str, case_id: int) -> None:
     """Take a case out of a dataset. Raises NotFound."""
-    principal.require_hub_curator()
+    principal.require_hub(HubRight.EVALUATION)
     found = get_dataset(principal, code)
     if not readable_cases(principal, found).filter(pk=case_id).delete()[0]:
         raise NotFound(_('The dataset "{dataset}" has no case {case_id}.'), dataset=code, case_id=case_id)

@@ -35,7 +35,7 @@ FLIPS_NAMED = 10
 def look_at(principal: Principal, name: str) -> GateReport:
     """Tell what is known of a candidate on the datasets that guard it; nothing is measured.
 
-    For curators of the hub. Raises NotFound, InvalidInput.
+    For those who evaluate, and who may put it in force. Raises NotFound, InvalidInput.
     """
     candidate = find_candidate(principal, name)
     return _report(principal, candidate, [_known(dataset, candidate) for dataset in _guarding(candidate)])
@@ -44,7 +44,7 @@ def look_at(principal: Principal, name: str) -> GateReport:
 def compare(*, principal: Principal, name: str, wait_s: float | None = WAIT_S) -> GateReport:
     """Measure a candidate against what is in force, where that is not known yet, and wait for it up to ``wait_s``.
 
-    For curators of the hub. Raises NotFound, InvalidInput.
+    For those who evaluate, and who may put it in force. Raises NotFound, InvalidInput.
     """
     candidate = find_candidate(principal, name)
     return _report(principal, candidate, _measured(candidate, wait_s))

@@ -8,7 +8,7 @@ from django.db import transaction
 from django.db.models import Max, QuerySet
 from django.utils.translation import gettext_lazy as _
 
-from hub.access.principals import Principal
+from hub.access.principals import HubRight, Principal
 from hub.access.services import record_event
 from hub.core.errors import Conflict, InvalidInput, NotFound
 from hub.core.queue import enqueue_on_commit
@@ -52,7 +52,7 @@ def start_run(
     if candidate:
         named = find_candidate(principal, candidate)
         return start_comparison(principal=principal, dataset=dataset, candidate=named, rounds=rounds)
-    principal.require_hub_curator()
+    principal.require_hub(HubRight.EVALUATION)
     found = get_dataset(principal, dataset)
     kind = _kind(found, kind)
     measured = Candidate(name="", guard="", kind=kind, asks_model=asks_model and kind == REVIEW)
@@ -72,7 +72,7 @@ def start_comparison(
     is the candidate. A run that failed, or in which a model left something open, does not count. Raises what
     ``start_run`` raises.
     """
-    principal.require_hub_curator()
+    principal.require_hub(HubRight.EVALUATION)
     found = get_dataset(principal, dataset)
     current = candidate.in_force()
     pins = _pinned(principal, found, current, rounds)
@@ -192,7 +192,7 @@ def compare_runs(principal: Principal, run_id: str, *, base_id: str) -> Comparis
 
 def mark_baseline(*, principal: Principal, run_id: str) -> EvaluationRun:
     """Hold later runs of the dataset against this one. Raises NotFound, Conflict when it is not completed."""
-    principal.require_hub_curator()
+    principal.require_hub(HubRight.EVALUATION)
     run = get_run(principal, run_id)
     if run.status != RunStatus.COMPLETED:
         raise Conflict(_("Only a completed run can be the baseline."), code="run_not_completed")

@@ -10,6 +10,7 @@ from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from hub.access.principals import HubRight
 from hub.access.versions import CuratedVersion, Written
 from hub.core.bounds import CURATED_JSON, LONG_TEXT, PROMPT_TEXT, largest_json, longest_text
 from hub.core.given_fields import GivenJson, GivenList, GivenText, most_items
@@ -75,6 +76,7 @@ class MasterVersion(Written):
     each for its days. They are approved with the items that they hold.
     """
 
+    RIGHT = HubRight.MASTERS
     number = models.PositiveIntegerField(_("version"), default=1)
     status = models.CharField(_("state"), max_length=10, choices=MasterStatus.choices, default=MasterStatus.DRAFT)
     reason = GivenText(_("reason for the change"), blank=True)
@@ -229,6 +231,7 @@ class PromptKind(models.TextChoices):
 class JudgePrompt(CuratedVersion):
     """One version of what a model is given beside the fixed rules. Results point at its number."""
 
+    RIGHT = HubRight.MASTERS
     THING = "kind"
     AUDITED_AS = "prompt"
 

@@ -8,6 +8,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
+from hub.access.principals import HubRight
 from hub.access.versions import CuratedVersion
 from hub.core.bounds import LONG_TEXT, longest_text
 from hub.core.given_fields import GivenList, GivenText, most_items
@@ -46,6 +47,7 @@ class StepPage(models.TextChoices):
 class Scenario(CuratedVersion):
     """One version of a scenario, with its steps."""
 
+    RIGHT = HubRight.MASTERS
     THING = "code"
     AUDITED_AS = "scenario"
 

@@ -58,17 +58,20 @@ from tests.review.conftest import DESIGN
 COLLECTION = "dev-4711"
 DATASET = "cases-4711"
 NOBODY = "nobody"
-# In the order of the table's columns. Nobody has no token and no session; all others are staff.
+
+
+def person_of(role: HubRole) -> str:
+    """The person who has a role of the hub, and nothing else; a role in the collection has the person of its name."""
+    return f"hub_{role.value}"
+
+
+# Nobody has no token and no session; all others are staff.
 PERSONS = (
     NOBODY,
     "carol",  # no grant anywhere
-    "reader",
-    "reviewer",
-    "curator",
-    "auditor",
-    "administrator",
+    *(role.value for role in Role),
     "neighbour",  # curator of another collection
-    "hub_curator",
+    *map(person_of, HubRole),
     "superuser",
 )
 
@@ -100,7 +103,8 @@ def make_peopled_hub(folder: Path) -> PeopledHub:
     for role in Role:
         CollectionGrant.objects.create(collection=collection, user=users[role.value], role=role)
     CollectionGrant.objects.create(collection=others, user=users["neighbour"], role=Role.CURATOR)
-    HubRoleGrant.objects.create(user=users["hub_curator"], role=HubRole.CURATOR)
+    for hub_role in HubRole:
+        HubRoleGrant.objects.create(user=users[person_of(hub_role)], role=hub_role)
     review = _reviewed(folder)
     examples = examples_of(review, folder, dataset_code=DATASET)
     EvaluationDataset.objects.get(code=DATASET).readers.add(users["curator"], users["hub_curator"])

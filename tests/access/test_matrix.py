@@ -13,13 +13,13 @@ from typing import Any
 import pytest
 from django.db import transaction
 
-from hub.access.principals import ALL_SCOPES, Scope
+from hub.access.permissions import ALL_SCOPES, HubRight, HubRole, Role, Scope
 from tests.access.admin_doors import admin_answers
 from tests.access.answers import Observed, who_may, who_sees
 from tests.access.mcp_doors import doors_of_servers, mcp_answers, mcp_doors, one_connection, tokens_of
-from tests.access.people import PeopledHub, make_peopled_hub
+from tests.access.people import PERSONS, PeopledHub, make_peopled_hub, person_of
 from tests.access.rest_doors import REFUSED, Sender, every_operation, rest_answers
-from tests.access.table import RIGHTS, Line, read_table
+from tests.access.table import Line, read_table, who_has
 
 pytestmark = [pytest.mark.django_db, pytest.mark.timeout(1200)]
 OF_MCP = frozenset({"tool", "resource", "template", "completion", "prompt", "argument", "list"})
@@ -58,10 +58,10 @@ def differences(observed: Observed, table: dict[str, Line]) -> list[str]:
         line = table.get(door)
         if line is None:
             continue
-        if wrong := who_may(answers) ^ RIGHTS[line.right]:
+        if wrong := who_may(answers) ^ who_has(line.right):
             told = {person: answers[person].told for person in sorted(wrong)}
             found.append(f"{door}: the table says {line.right}, it is otherwise for {told}")
-        sees, shown = who_sees(answers), RIGHTS[line.shown or line.right]
+        sees, shown = who_sees(answers), who_has(line.shown or line.right)
         if (sees or line.shown) and (wrong := sees ^ shown):
             found.append(f"{door}: shown to {line.shown or line.right}, it is otherwise for {sorted(wrong)}")
     return found
@@ -100,6 +100,19 @@ def test_a_token_needs_the_scopes_of_the_table_and_no_others(hub: PeopledHub) ->
             if (status := sender.send(asked, hub.narrow_token(needed))[0]) in REFUSED:
                 wrong.append(f"{door}: {status} with {sorted(needed)} alone")
     assert not wrong, "\n".join(wrong)
+
+
+def test_the_people_of_the_tests_are_those_of_the_table_and_each_right_opens_something() -> None:
+    """A role that nobody of the tests has, or a right that no door asks for, would go untested."""
+    assert {person_of(role) for role in HubRole} | {role.value for role in Role} <= set(PERSONS)
+    asked = " ".join(f"{line.right} {line.shown}" for line in read_table())
+    assert [right.value for right in HubRight if f"hub:{right.value}" not in asked] == []
+
+
+@pytest.mark.parametrize("wrong", ["hub:everything", "administrate", "hub", "read+hub:all", ""])
+def test_a_line_that_names_none_of_the_table_fails(wrong: str) -> None:
+    with pytest.raises(KeyError):
+        who_has(wrong)
 
 
 def lacking_scopes(line: Line) -> Iterator[frozenset[Scope]]:

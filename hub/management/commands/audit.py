@@ -14,7 +14,7 @@ from django.utils.dateparse import parse_date, parse_datetime
 
 from hub.access.audit_retention import remove_expired
 from hub.access.audit_verification import Anchor
-from hub.access.principals import Scope
+from hub.access.principals import HubRight
 from hub.access.services import local_principal, record_event
 from hub.audit.checks import seal_and_note, summary_of, verify_everything
 from hub.audit.events import EventFilter
@@ -57,8 +57,7 @@ class Command(HubCommand):
 
     def _verify(self, options: dict[str, object]) -> None:
         principal = local_principal(str(options["token"]))
-        principal.require(Scope.AUDIT)
-        principal.require_administrator()
+        principal.require_hub(HubRight.AUDIT)
         given = options["head"]
         heads = [_anchor(str(text)) for text in given] if isinstance(given, list) else []
         found, unreachable = verify_everything(heads, progress=self._progress)

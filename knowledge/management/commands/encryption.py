@@ -8,6 +8,7 @@ from dataclasses import asdict
 
 from django.core.management.base import CommandError
 
+from hub.access.principals import HubRight
 from hub.access.services import local_principal, record_event
 from hub.core.commands import HubCommand, cli_call
 from hub.core.encryption.key_text import new_key
@@ -37,7 +38,7 @@ class Command(HubCommand):
         with cli_call():
             try:
                 principal = local_principal(token)
-                principal.require_administrator()
+                principal.require_hub(HubRight.OPERATION)
                 if action == "status":
                     self._show_state(json=json)
                     return

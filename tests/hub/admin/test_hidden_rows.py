@@ -254,7 +254,7 @@ def test_the_history_of_a_collection_names_no_people_to_its_readers() -> None:
         "retention_days": "",
         "grants-TOTAL_FORMS": 1,
         "grants-INITIAL_FORMS": 0,
-        "grants-0-user": other.pk,
+        "grants-0-user": other.username,
         "grants-0-role": Role.CURATOR,
     }
     root = client_of(make_user("佐藤", is_superuser=True))

@@ -36,10 +36,10 @@ def test_a_new_token_is_shown_once_and_works() -> None:
     assert AuditEvent.objects.filter(action="TOKEN_CREATE", door="admin", principal="佐藤").exists()
 
 
-def test_staff_make_tokens_for_themselves_only_and_without_the_admin_scope() -> None:
+def test_staff_make_tokens_for_themselves_only_and_with_the_scopes_of_their_roles() -> None:
     other = make_user("鈴木")
     user = make_user("高橋")
-    grant(user, Role.ADMINISTRATOR, Collection.objects.get(slug="default"))
+    grant(user, Role.CURATOR, Collection.objects.get(slug="default"))
     client = client_of(user)
     asked = {"name": "自分用", "user": other.pk, "scopes": ["read"], "expires_at_0": "", "expires_at_1": ""}
     client.post(reverse(ADD), asked)

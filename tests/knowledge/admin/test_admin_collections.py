@@ -31,14 +31,73 @@ def test_a_superuser_grants_a_role_and_it_is_written_down() -> None:
     asked = fields(collection) | {
         "grants-TOTAL_FORMS": 1,
         "grants-INITIAL_FORMS": 0,
-        "grants-0-user": other.pk,
+        "grants-0-user": other.username,
         "grants-0-role": Role.CURATOR,
     }
     client = client_of(make_user("佐藤", is_superuser=True))
     assert client.post(reverse(CHANGE, args=[collection.pk]), asked).status_code == 302
     assert CollectionGrant.objects.get().user == other
-    event = AuditEvent.objects.get(action="CONFIG_CHANGE", resource="collection:default", details__has_key="grants")
-    assert event.details["grants"] == ["鈴木: curator"]
+    event = AuditEvent.objects.get(action="CONFIG_CHANGE", resource="collection:default", details__has_key="granted")
+    assert event.details["granted"] == "鈴木: キュレーター"
+
+
+def changed_grants(rows: list[CollectionGrant], *more: dict[str, object], **changes: object) -> dict[str, object]:
+    """What the page sends of the grants that are there, new ones behind them; ``changes`` are of the first."""
+    total = {"grants-TOTAL_FORMS": len(rows) + len(more), "grants-INITIAL_FORMS": len(rows)}
+    sent: dict[str, object] = {**total}
+    forms: list[dict[str, object]] = [
+        {"id": row.pk, "user": str(row.user or ""), "group": str(row.group or ""), "role": row.role} for row in rows
+    ]
+    forms[:1] = [{**forms[0], **changes}]
+    for number, form in enumerate([*forms, *more]):
+        sent |= {f"grants-{number}-{name}": value for name, value in form.items()}
+    return sent
+
+
+def test_an_administrator_of_a_collection_gives_changes_and_takes_its_roles() -> None:
+    collection, other = Collection.objects.get(slug="default"), make_user("鈴木")
+    administrator = make_user("管理者")
+    grant(administrator, Role.ADMINISTRATOR, collection)
+    client, page = client_of(administrator), reverse(CHANGE, args=[collection.pk])
+    rows = list(collection.grants.all())
+    more = {"user": other.username, "group": "", "role": Role.READER}
+    assert client.post(page, fields(collection) | changed_grants(rows, more)).status_code == 302
+    assert set(collection.grants.values_list("user__username", "role")) == {
+        ("管理者", "administrator"),
+        ("鈴木", "reader"),
+    }
+    rows = [collection.grants.get(user=other), collection.grants.get(user=administrator)]
+    client.post(page, fields(collection) | changed_grants(rows, role=Role.CURATOR))
+    assert collection.grants.get(user=other).role == Role.CURATOR
+    rows = [collection.grants.get(user=other), collection.grants.get(user=administrator)]
+    client.post(page, fields(collection) | changed_grants(rows, DELETE="on"))
+    assert not collection.grants.filter(user=other).exists()
+
+
+def test_a_name_that_nobody_has_is_refused_and_no_page_lists_all_people() -> None:
+    collection = Collection.objects.get(slug="default")
+    administrator = make_user("管理者")
+    make_user("秘密の人")
+    grant(administrator, Role.ADMINISTRATOR, collection)
+    client, page = client_of(administrator), reverse(CHANGE, args=[collection.pk])
+    assert "秘密の人" not in client.get(page).content.decode()
+    more = {"user": "だれか", "group": "", "role": Role.READER}
+    shown = client.post(page, fields(collection) | changed_grants(list(collection.grants.all()), more))
+    assert shown.status_code == 200
+    assert collection.grants.count() == 1
+
+
+def test_the_last_administrator_of_a_collection_stays_one_unless_a_superuser_says_otherwise() -> None:
+    collection = Collection.objects.get(slug="default")
+    administrator = make_user("管理者")
+    grant(administrator, Role.ADMINISTRATOR, collection)
+    page = reverse(CHANGE, args=[collection.pk])
+    for changes in ({"DELETE": "on"}, {"role": Role.READER}):
+        asked = fields(collection) | changed_grants(list(collection.grants.all()), **changes)
+        client_of(administrator).post(page, asked)
+        assert list(collection.grants.values_list("role", flat=True)) == ["administrator"]
+    client_of(make_user("佐藤", is_superuser=True)).post(page, asked)
+    assert list(collection.grants.values_list("role", flat=True)) == ["reader"]
 
 
 def test_a_grant_for_both_a_user_and_a_group_is_refused_in_words() -> None:

@@ -11,7 +11,7 @@ from django.core.management.base import CommandError
 from django.utils import timezone
 
 from hub.access.models import AccessToken
-from hub.access.principals import Scope, parse_scopes
+from hub.access.principals import HubRight, Scope, parse_scopes
 from hub.access.services import HAS_PASSWORD_OF_ITS_DAY, create_token, local_principal, revoke_token
 from hub.core.commands import HubCommand, cli_call
 
@@ -64,8 +64,11 @@ class Command(HubCommand):
             self.stdout.write(token)
 
     def _list(self, options: dict[str, object]) -> None:
-        local_principal(str(options["token"])).require_administrator()
+        principal = local_principal(str(options["token"]))
+        principal.require_hub(HubRight.PEOPLE)
         rows = AccessToken.objects.select_related("user").order_by("pk")
+        if not principal.is_superuser:
+            rows = rows.filter(user__is_superuser=False)
         rows = rows.annotate(has_password_of_its_day=HAS_PASSWORD_OF_ITS_DAY)
         if options["user"]:
             rows = rows.filter(user__username=options["user"])

@@ -1,0 +1,164 @@
+"""Administering people: whose account, groups, ceiling and roles of the hub a caller may change.
+
+Superusers may change all of them. Who holds the right to administer people may not rise by it: they change no account
+of a superuser and not their own, give no role of the hub to themselves, never give or take that of a user
+administrator, put nobody into a group that carries what they may not give, and raise nobody's ceiling above their own.
+Passwords of people who hold a role of the hub are set by superusers and by those people themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from django.contrib.auth.models import Group, User
+from django.db import transaction
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+
+from hub.access.models import Clearance, HubRoleGrant
+from hub.access.principals import Classification, HubRight, HubRole, Principal
+from hub.access.services import record_event
+from hub.core.errors import Forbidden
+from hub.core.extensions import ExtensionPoint
+
+GIVEN_BY_SUPERUSERS = frozenset({HubRole.USER_ADMINISTRATOR})
+DEFAULT_CEILING = Classification.C2
+
+CARRIED_BY_GROUPS = ExtensionPoint[Callable[[Principal, Iterable[int]], list[str]]]()
+"""What groups (by their keys) carry in an app that the caller may not give, each in words; empty when nothing."""
+
+
+def outranks(principal: Principal, user: User | None) -> bool:
+    """Whether a superuser's account is asked about and the caller is none: they may then change nothing of it."""
+    return user is not None and user.is_superuser and not principal.is_superuser
+
+
+def check_rank(principal: Principal, user: User | None) -> None:
+    """Raise Forbidden when the account is a superuser's and the caller is none. None is nobody's account."""
+    if outranks(principal, user):
+        raise Forbidden(_("Only a superuser changes what belongs to a superuser."), code="superuser_needed")
+
+
+def may_change_account(principal: Principal, user: User) -> bool:
+    """Whether the caller may change an account: not a superuser's, and not their own unless they are superusers."""
+    is_own = user.pk == principal.user_id
+    return principal.is_superuser or (principal.may(HubRight.PEOPLE) and not user.is_superuser and not is_own)
+
+
+def may_set_password(principal: Principal, user: User) -> bool:
+    """Whether the caller may set another person's password: for holders of a role of the hub superusers alone may.
+
+    One query.
+    """
+    if principal.is_superuser:
+        return True
+    return may_change_account(principal, user) and not roles_held(Q(user=user) | Q(group__user=user))
+
+
+def roles_held(holders: Q) -> set[str]:
+    """The roles of the hub that some grants give, those that have not begun to count or have ended among them."""
+    return set(HubRoleGrant.objects.filter(holders).values_list("role", flat=True))
+
+
+def check_groups(principal: Principal, user: User, groups: Iterable[Group]) -> None:
+    """Raise Forbidden unless the caller may give and take a person the membership in some groups.
+
+    A group gives its members what it carries, so it takes who may give all of that. Some queries.
+    """
+    wanted = list(groups)
+    if principal.is_superuser or not wanted:
+        return
+    principal.require_hub(HubRight.PEOPLE)
+    check_rank(principal, user)
+    if user.pk is not None and user.pk == principal.user_id:
+        raise Forbidden(_("Somebody else has to change the groups that you are in."), code="own_rights")
+    keys = [group.pk for group in wanted]
+    carried = [str(HubRole(role).label) for role in roles_held(Q(group__in=keys)) if role in GIVEN_BY_SUPERUSERS]
+    carried += [one for source in CARRIED_BY_GROUPS for one in source(principal, keys)]
+    if carried:
+        raise Forbidden(
+            _("These groups carry what you may not give: {carried}. Ask who administers that, or a superuser."),
+            code="group_carries_more",
+            carried=", ".join(carried),
+        )
+
+
+def check_group_may_change(principal: Principal, group: Group) -> None:
+    """Raise Forbidden for a group that carries something: what maps groups by their names would give it to others."""
+    if principal.is_superuser:
+        return
+    principal.require_hub(HubRight.PEOPLE)
+    if roles_held(Q(group=group)) or any(source(principal, [group.pk]) for source in CARRIED_BY_GROUPS):
+        raise Forbidden(_("Only a superuser renames a group that carries roles."), code="group_carries_more")
+
+
+def check_hub_role(principal: Principal, role: str, *, user: User | None, group: Group | None) -> None:
+    """Raise Forbidden unless the caller may give, and take, a role of the hub to and from a person or a group."""
+    principal.require_hub(HubRight.PEOPLE)
+    if principal.is_superuser:
+        return
+    check_rank(principal, user)
+    if role in GIVEN_BY_SUPERUSERS:
+        raise Forbidden(_("Only a superuser gives and takes this role of the hub."), code="superuser_needed")
+    is_own = user is not None and user.pk == principal.user_id
+    if is_own or (group is not None and group.pk in principal.group_ids):
+        raise Forbidden(_("Somebody else has to give you a role of the hub, or take one from you."), code="own_rights")
+
+
+@transaction.atomic
+def save_hub_role(*, principal: Principal, grant: HubRoleGrant) -> HubRoleGrant:
+    """Give a role of the hub, or change a grant of one. Raises Forbidden: see :func:`check_hub_role`."""
+    before = HubRoleGrant.objects.select_related("user", "group").filter(pk=grant.pk).first()
+    for row in (before, grant):
+        if row is not None:
+            check_hub_role(principal, row.role, user=row.user, group=row.group)
+    grant.save()
+    _record_role(principal, granted=str(grant), replaced=[str(before)] if before else [])
+    return grant
+
+
+@transaction.atomic
+def withdraw_hub_role(*, principal: Principal, grant: HubRoleGrant) -> None:
+    """Take a role of the hub back. Raises Forbidden: see :func:`check_hub_role`."""
+    check_hub_role(principal, grant.role, user=grant.user, group=grant.group)
+    _record_role(principal, withdrawn=str(grant))
+    grant.delete()
+
+
+def _record_role(principal: Principal, **details: object) -> None:
+    record_event(principal, "CONFIG_CHANGE", "hub_roles", **details)
+
+
+def check_ceiling(principal: Principal, user: User, ceiling: Classification) -> None:
+    """Raise Forbidden unless the caller may set a person's ceiling to this."""
+    principal.require_hub(HubRight.PEOPLE)
+    if principal.is_superuser:
+        return
+    check_rank(principal, user)
+    if user.pk == principal.user_id:
+        raise Forbidden(_("Somebody else has to set your ceiling."), code="own_rights")
+    if ceiling > principal.ceiling:
+        raise Forbidden(_("You can't set a ceiling above your own."), code="above_own_ceiling")
+
+
+@transaction.atomic
+def save_ceiling(*, principal: Principal, clearance: Clearance) -> None:
+    """Set a person's ceiling. Raises Forbidden: see :func:`check_ceiling`."""
+    before = Clearance.objects.select_related("user").filter(pk=clearance.pk).first()
+    if before is not None and before.user_id != clearance.user_id:
+        check_ceiling(principal, before.user, DEFAULT_CEILING)
+    check_ceiling(principal, clearance.user, Classification(clearance.ceiling))
+    clearance.save()
+    _record_ceiling(principal, clearance, str(clearance.get_ceiling_display()))
+
+
+@transaction.atomic
+def remove_ceiling(*, principal: Principal, clearance: Clearance) -> None:
+    """Let the default ceiling count for a person again. Raises Forbidden: see :func:`check_ceiling`."""
+    check_ceiling(principal, clearance.user, DEFAULT_CEILING)
+    _record_ceiling(principal, clearance, "default")
+    clearance.delete()
+
+
+def _record_ceiling(principal: Principal, clearance: Clearance, ceiling: str) -> None:
+    record_event(principal, "CONFIG_CHANGE", f"user:{clearance.user_id}", ceiling=ceiling)
