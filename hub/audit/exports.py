@@ -90,7 +90,7 @@ def _as_json(event: AuditEvent, details: dict[str, Any]) -> str:
 
 def _as_cef(event: AuditEvent, details: dict[str, Any]) -> str:
     """A line in the Common Event Format, version 0: header fields with | escaped, then names and values."""
-    facts = {
+    facts: dict[str, Any] = {
         "rt": round(event.at.timestamp() * 1000),
         "externalId": event.pk,
         "suser": event.principal,
@@ -99,19 +99,16 @@ def _as_cef(event: AuditEvent, details: dict[str, Any]) -> str:
         "c6a2": event.address if event.address and ":" in event.address else None,
         "c6a2Label": "Source IPv6 Address" if event.address and ":" in event.address else None,
         "requestClientApplication": event.agent,
-        "cs1Label": "resource",
         "cs1": event.resource,
-        "cs2Label": "door",
         "cs2": event.door,
-        "cs3Label": "requestId",
         "cs3": event.request_id,
-        "cs4Label": "purpose",
         "cs4": event.purpose,
-        "cs5Label": "code",
         "cs5": event.code,
         "msg": json.dumps(details, ensure_ascii=False),
     }
     header = "|".join(_cef_header(text) for text in ("Hub", "Knowledge hub", "1", event.action, event.action))
+    labels = {"resource": "cs1", "door": "cs2", "requestId": "cs3", "purpose": "cs4", "code": "cs5"}
+    facts |= {f"{name}Label": label for label, name in labels.items() if facts[name]}
     severity = 5 if event.action in {"LOGIN_FAILED", "LOGIN_LOCKED"} else 3
     extension = " ".join(f"{name}={_cef_value(value)}" for name, value in facts.items() if value not in (None, ""))
     return f"CEF:0|{header}|{severity}|{extension}\n"

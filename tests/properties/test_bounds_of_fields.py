@@ -91,6 +91,9 @@ def test_a_field_without_its_bound_is_found(keyword):
 WRITTEN_BY_THE_HUB = {
     "access.AccessToken.scopes": "a set of known scopes",
     "access.AuditEvent.details": "the hub's own line",
+    "access.AuditSeal.gaps": "counted by the hub, at most a batch of numbers and their gaps",
+    "access.AuditSeal.late": "counted by the hub, at most a batch of numbers",
+    "access.AuditSeal.parts": "the hub's own, one entry for each kind",
     "access.ProviderAccount.groups": "what an identity provider says, cut to a thousand",
     "access.ProviderCredential.tokens": "of an identity provider, read up to a size",
     "access.ProviderState.described": "an identity provider's own description, read up to a size",
