@@ -43,6 +43,7 @@ SLOW = (
     "tests/hub/admin/*",
     # try everything there is
     "tests/access/*",
+    "tests/attacks/*",
     "tests/hub/core/test_linear_patterns.py",
     "tests/knowledge/search/test_hidden_statistics.py",
     "tests/properties/test_admin_forms.py",
