@@ -18,29 +18,36 @@ from hub.access.services import record_event
 from hub.core.errors import Conflict, InvalidInput, NotFound
 from hub.llm.models import ProviderConfirmation
 
+EMBEDDINGS = "embeddings"
+"""The name of the embedding model's provider, whichever backend it is."""
+
 
 def endpoint_of(provider: str) -> str:
     """The service that a provider's requests go to: host and port, or the region of Amazon Bedrock."""
     config = settings.CONFIG
+    if provider == EMBEDDINGS:
+        return urlsplit(config.embedding_base_url).netloc.rpartition("@")[2].lower() or str(config.aws_region)
     if provider == "bedrock" and not config.llm_base_url:
         return str(config.aws_region)
     return urlsplit(config.llm_base_url).netloc.rpartition("@")[2].lower()
 
 
-def find_confirmation(provider: str) -> ProviderConfirmation | None:
-    """The confirmation in force for a provider where its requests go now. One query."""
+def find_confirmation(provider: str, endpoint: str | None = None) -> ProviderConfirmation | None:
+    """The confirmation in force for a provider where its requests go, by default those of now. One query."""
     standing = ProviderConfirmation.objects.filter(withdrawn_at__isnull=True)
-    return standing.filter(provider=provider, endpoint=endpoint_of(provider)).first()
+    return standing.filter(provider=provider, endpoint=endpoint_of(provider) if endpoint is None else endpoint).first()
 
 
-def confirm_no_training(*, principal: Principal, evidence: str, retention: str) -> ProviderConfirmation:
-    """Record that the configured provider does not train on what it is sent. Only operators.
+def confirm_no_training(
+    *, principal: Principal, evidence: str, retention: str, provider: str = ""
+) -> ProviderConfirmation:
+    """Record that a provider, by default that of language models, does not train on what it is sent. Operators.
 
     :raises InvalidInput: no evidence, or nothing about what is kept. :raises Conflict: there is one in force already,
         or no provider is configured.
     """
     principal.require_hub(HubRight.OPERATION)
-    provider = settings.CONFIG.llm_provider
+    provider = provider or settings.CONFIG.llm_provider
     if provider == "none":
         raise Conflict(_("No language model is configured. Set LLM_PROVIDER, and what it needs."))
     for name, text in (("evidence", evidence), ("retention", retention)):

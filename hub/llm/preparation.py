@@ -8,14 +8,13 @@ from decimal import Decimal
 
 from django.conf import settings
 from django.db.models import F
-from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Classification
 from hub.core.masking import Masking
 from hub.llm.budget import Price
 from hub.llm.confirmations import find_confirmation
-from hub.llm.errors import LlmRefused
 from hub.llm.models import TokenRate
+from hub.llm.outside import Service, admit, needs_masking
 from hub.llm.providers.registry import get_provider
 from hub.llm.recordings import request_key
 from hub.llm.tokens import estimate_request_tokens
@@ -76,10 +75,10 @@ def prepare(provider: Provider, request: LlmRequest, purpose: Purpose) -> Prepar
 
     :raises LlmRefused: the documents' classification is above what the provider may see.
     """
-    confirmation = None if _is_trusted(provider) else find_confirmation(provider.name)
-    _check_classification(provider, purpose, is_confirmed=_is_trusted(provider) or confirmation is not None)
+    service = service_of(provider)
+    confirmation = admit(service, purpose.classification)
     masking = Masking()
-    if _needs_masking(provider):
+    if needs_masking(service):
         masked = tuple(replace(message, text=masking.mask(message.text)) for message in request.messages)
         request = replace(request, messages=masked)
     model = provider.model if isinstance(provider, NamesItsModel) else model_of(request.strength)
@@ -124,36 +123,9 @@ def _is_trusted(provider: Provider) -> bool:
     return provider.is_private or isinstance(provider, NamesItsModel)
 
 
-def _check_classification(provider: Provider, purpose: Purpose, *, is_confirmed: bool) -> None:
-    ceiling = Classification.from_name(settings.CONFIG.llm_max_classification)
-    if not provider.is_private and purpose.classification > ceiling:
-        raise LlmRefused(
-            _(
-                "Documents classified {given} are not sent to a language model outside; up to {ceiling} are "
-                "(LLM_MAX_CLASSIFICATION)."
-            ),
-            code="llm_classification_too_high",
-            given=purpose.classification.short,
-            ceiling=ceiling.short,
-        )
-    unconfirmed = Classification.from_name(settings.CONFIG.llm_unconfirmed_classification)
-    if not is_confirmed and purpose.classification > unconfirmed:
-        raise LlmRefused(
-            _(
-                "Documents classified {given} are sent to {provider} only when an administrator has confirmed that it "
-                "does not train on them (admin, No-training confirmations; or manage.py llm_confirmation); up to "
-                "{ceiling} are without (LLM_UNCONFIRMED_CLASSIFICATION)."
-            ),
-            code="llm_no_training_not_confirmed",
-            given=purpose.classification.short,
-            provider=provider.name,
-            ceiling=unconfirmed.short,
-        )
-
-
-def _needs_masking(provider: Provider) -> bool:
-    setting = settings.CONFIG.llm_masking
-    return setting == "always" or (setting == "auto" and not provider.is_private)
+def service_of(provider: Provider) -> Service:
+    """Give the service that a provider's requests go to."""
+    return Service(name=provider.name, is_private=provider.is_private, is_trusted=_is_trusted(provider))
 
 
 def price_of(strength: Strength) -> Price | None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from hub.llm.errors import LlmRefused
 from knowledge.answering.sentences import (
     PlacedSentence,
     Terms,
@@ -20,6 +21,7 @@ from knowledge.answering.sentences import (
 from knowledge.answering.types import AnswerSentence
 from knowledge.embedders import EmbeddingError
 from knowledge.index.active_embedder import EmbedderMismatch, active_embedding_set, embedder_of
+from knowledge.index.outside import admit_documents
 from knowledge.search import calibration_for
 from knowledge.text.codes import kind_of, names_in
 from knowledge.text.dates import find_dates
@@ -173,7 +175,11 @@ def _about(asked: Asked, candidates: Sequence[PlacedSentence]) -> list[PlacedSen
 def _rate(question: str, asked: Asked, candidates: Sequence[PlacedSentence]) -> list[_Rated]:
     """Rate the candidates that have the most of what can be told without the model, best first."""
     rated = sorted((_without_meaning(asked, one) for one in candidates), key=lambda rated: -rated.score)[:MAX_EMBEDDED]
-    meaning = _similarities(question, [f"{rated.one.header}\n{rated.one.text}".strip() for rated in rated])
+    meaning = _similarities(
+        question,
+        {rated.one.hit.document_id for rated in rated},
+        [f"{rated.one.header}\n{rated.one.text}".strip() for rated in rated],
+    )
     rated = [replace(one, score=one.score + _FOR_MEANING * share) for one, share in zip(rated, meaning, strict=True)]
     return sorted(rated, key=lambda one: -one.score)
 
@@ -220,7 +226,7 @@ def _is_another_row(one: _Rated, row: _Rated) -> bool:
     return is_same and bool(one.one.header) and one.own < row.own
 
 
-def _similarities(question: str, texts: Sequence[str]) -> list[float]:
+def _similarities(question: str, documents: Collection[str], texts: Sequence[str]) -> list[float]:
     """Similarity in meaning: 1 for the most similar text, for others a share, 0 for those that have nothing in common.
 
     Where the model's cosines begin is known for models that were measured.
@@ -229,9 +235,10 @@ def _similarities(question: str, texts: Sequence[str]) -> list[float]:
     try:
         embedder = embedder_of(active)
         asked = embedder.embed_query(question)  # first, since it is given up sooner where a server does not answer
+        admit_documents(embedder, documents)
         cosines = embedder.embed_passages(texts) @ asked if texts else np.empty(0)
-    except (EmbeddingError, EmbedderMismatch):
-        return [0.0] * len(texts)  # the search has said already that its vector leg is down
+    except (EmbeddingError, EmbedderMismatch, LlmRefused):
+        return [0.0] * len(texts)  # the search has said already that its vector leg is down, or has no vectors of them
     nearness = calibration_for(backend=active.backend, model=active.model).cosine_range.place(
         cosines.astype(np.float64)
     )

@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from hub.core.database import prepared_cursor
 from hub.core.errors import Unavailable
 from knowledge.embedders import Embedder, create_embedder
+from knowledge.index.outside import behind_the_door
 from knowledge.index.vectors import create_index
 from knowledge.models import ChunkPolicy, DocumentVersion, EmbeddingSet
 from knowledge.types.chunks import ChunkOptions
@@ -69,15 +70,17 @@ def _make_embedder(backend: str, model: str, base_url: str) -> Embedder:
     config = settings.CONFIG
     is_ours = base_url in {"", config.embedding_base_url}
     is_openai = backend == "openai"
-    return create_embedder(
+    url = base_url or (config.embedding_base_url if is_openai else "")
+    made = create_embedder(
         backend,
         model=model or None,
         cache_dir=settings.HUB_DATA_DIR / "models",
-        base_url=base_url or (config.embedding_base_url if is_openai else "") or None,
+        base_url=url or None,
         api_key=(config.embedding_api_key or None) if is_ours else None,
         aws_region=config.aws_region,
         aws_profile=config.aws_profile or None,
     )
+    return behind_the_door(made, backend, url)
 
 
 def find_active_set(*, savepoint: str = "") -> EmbeddingSet | None:

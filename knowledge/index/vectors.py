@@ -11,6 +11,7 @@ from django.db import connection, transaction
 from numpy.typing import NDArray
 
 from knowledge.embedders import Embedder, Vectors
+from knowledge.index.outside import admit_versions
 from knowledge.index.postings import write_postings
 from knowledge.models import Chunk, ChunkVector, Document, EmbeddingSet, LexicalEntry
 
@@ -118,7 +119,11 @@ EMBED_BATCH = 16
 
 
 def embed_chunks(chunks: Sequence[Chunk], embedder: Embedder) -> Vectors:
-    """Return the chunks' vectors, in order: (n, dimension). Slow; not to be called inside a transaction."""
+    """Return the chunks' vectors, in order: (n, dimension). Slow; not to be called inside a transaction.
+
+    :raises LlmRefused: a document is classified above what goes to the embedder's service.
+    """
+    admit_versions(embedder, {chunk.version_id for chunk in chunks})
     return embedder.embed_passages([chunk.embedded_text for chunk in chunks])
 
 

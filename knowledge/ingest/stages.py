@@ -18,6 +18,7 @@ from knowledge.chunkers import chunk_document
 from knowledge.embedders import Embedder, Vectors
 from knowledge.graph.contribute import insert_new
 from knowledge.index.active_embedder import active_embedding_set, embedder_of, lock_publications, policy_id_of
+from knowledge.index.outside import admit_versions
 from knowledge.index.postings import delete_postings
 from knowledge.index.vectors import EMBED_BATCH, delete_vectors, embed_chunks, write_embedded
 from knowledge.ingest.content import blocks_of, content_of, sections_of, store_content
@@ -128,6 +129,7 @@ def cut(
     def embed_sentences(texts: Sequence[str]) -> Vectors:
         if heartbeat is not None:
             heartbeat()
+        admit_versions(embedder, [version.pk])
         return embedder.embed_passages(texts)
 
     content = version.content

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from hub.core.masking import Masking
+
 DEFAULT_REGION = "ap-northeast-1"
 DEFAULT_RESULTS = 4
 MAX_RESULTS = 100  # the API's own limit of numberOfResults
@@ -125,12 +127,16 @@ def ask(
     max_results: int = DEFAULT_RESULTS,
     generate: bool | None = None,
     client: Any = None,  # noqa: ANN401 (boto3 makes its classes at run time)
+    masks: bool = True,
 ) -> KbAnswer:
     """Ask the knowledge base. ``generate`` None means: where a model is configured.
+
+    With ``masks`` personal data in the question is masked before it leaves.
 
     :raises KnowledgeBaseError: with the kind of problem and what to do about it.
     """
     check_question(query, max_results)
+    query = Masking().mask(query) if masks else query
     wanted = bool(config.model_arn.strip()) if generate is None else generate
     check_config(config, generate=wanted)
     try:

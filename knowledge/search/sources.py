@@ -10,9 +10,10 @@ from pathlib import PurePosixPath
 from django.conf import settings
 
 from hub.access.audit_lines import query_facts
-from hub.access.principals import Principal, Scope
+from hub.access.principals import Classification, Principal, Scope
 from hub.access.services import record_event
 from hub.core.errors import Unavailable
+from hub.llm.outside import Service, admit, needs_masking
 from knowledge.documents.documents import check_search_filter
 from knowledge.remote.bedrock_kb import DEFAULT_RESULTS, Citation, KbAnswer, KbConfig, KnowledgeBaseError, ask
 from knowledge.search.audit import record_question
@@ -32,6 +33,9 @@ def knowledge_base_config() -> KbConfig:
     )
 
 
+KNOWLEDGE_BASE = Service(name="knowledge_base", is_private=False, is_trusted=True)
+
+
 def ask_knowledge_base(
     *, principal: Principal, query: str, max_results: int = DEFAULT_RESULTS, generate: bool | None = None
 ) -> KbAnswer:
@@ -40,7 +44,10 @@ def ask_knowledge_base(
     :raises KnowledgeBaseError: with the kind of problem and what to do about it.
     """
     principal.require(Scope.SEARCH)
-    answer = ask(knowledge_base_config(), query=query, max_results=max_results, generate=generate)
+    # A question belongs to no document: c1, as whoever may search may ask it.
+    admit(KNOWLEDGE_BASE, Classification.C1)
+    masks = needs_masking(KNOWLEDGE_BASE)
+    answer = ask(knowledge_base_config(), query=query, max_results=max_results, generate=generate, masks=masks)
     facts = {**query_facts(query), "mode": "bedrock", "results": len(answer.citations)}
     record_event(principal, "ANSWER" if answer.answer else "SEARCH", "bedrock", **facts)
     return answer

@@ -108,7 +108,9 @@ def _tool(environ: Mapping[str, str]) -> Tool:
     ) -> schemas.KbAnswerOut:
         def ask_now() -> schemas.KbAnswerOut:
             config = load_config(environ, generate=bool(generate))
-            return schemas.kb_answer_out(ask(config, query=query, max_results=max_results, generate=generate))
+            masks = environ.get("LLM_MASKING") != "never"
+            answer = ask(config, query=query, max_results=max_results, generate=generate, masks=masks)
+            return schemas.kb_answer_out(answer)
 
         return await anyio.to_thread.run_sync(ask_now, abandon_on_cancel=True)
 

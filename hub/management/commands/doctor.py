@@ -25,6 +25,7 @@ from knowledge.checks import READINESS_CHECKS
 from knowledge.collections import curators_without_hub_role
 from knowledge.consistency import check_consistency
 from knowledge.documents.workers import worker_is_alive
+from knowledge.index.outside import service_of
 from knowledge.index.warm_up import way_to_warm
 from knowledge.storage import claim_store, owns_store, pending_removals, sealed_state
 from knowledge.stored_patterns import refused_patterns
@@ -182,6 +183,8 @@ def _parts() -> Iterator[dict[str, object]]:
     if not _missing_migrations():
         for name, check in READINESS_CHECKS:
             yield _ask(name, check)
+    if not _missing_migrations():
+        yield from _embeddings()
     if is_configured():
         yield _ask("language model", check_llm)
         yield from _no_training()
@@ -199,6 +202,16 @@ def _no_training() -> Iterator[dict[str, object]]:
         return
     said = f"{confirmation.confirmed_by_name}, {confirmation.confirmed_at:%Y-%m-%d}"
     yield _line("language model confirmation", "ok", f"no training, confirmed by {said}")
+
+
+def _embeddings() -> Iterator[dict[str, object]]:
+    """Whether the provider of embeddings outside is confirmed not to train on what it is sent."""
+    config = settings.CONFIG
+    service = service_of(config.embedding_backend, config.embedding_base_url)
+    if service is None or service.is_trusted or find_confirmation(service.name, service.endpoint):
+        return
+    detail = f"only {config.llm_unconfirmed_classification} is sent to {service.endpoint}, other documents fail"
+    yield _line("embeddings confirmation", "note", f"{detail}; run: manage.py llm_confirmation --embeddings")
 
 
 def _ask(name: str, check: Callable[[], None]) -> dict[str, object]:
