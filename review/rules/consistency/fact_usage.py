@@ -25,6 +25,7 @@ _MOVED = re.compile(
 )
 _LONGEST_ITEM, _FEWEST_ITEMS = 16, 2
 _SHORTEST_ACT = 4
+_DENIAL = re.compile(r"ない|ません|せず")
 _LIMITED = re.compile(
     r"場合|とき|際|ただし|但し|のみ|以外|除[きくい]|原則|当面|一部|通常|必要に応じ|可能性|例外|直接|限り|うえで|しか"
 )
@@ -42,9 +43,7 @@ _LISTS = re.compile(
 def facts_of_usage(facts: Facts) -> Iterator[Fact]:
     """Yield the versions of products, the acts that are done or not done, and the members of names."""
     yield from _versions(facts)
-    for segment in facts.prose.segments:
-        if not facts.is_skipped(segment.start) and segment.kind is not BlockKind.HEADING:
-            yield from _acts(facts, segment)
+    yield from _acts(facts)
     yield from _members(facts)
 
 
@@ -90,20 +89,38 @@ def _product() -> re.Pattern[str]:
     )
 
 
-def _acts(facts: Facts, segment: Segment) -> Iterator[Fact]:
+def _acts(facts: Facts) -> Iterator[Fact]:
+    """Acts that a sentence denies, and the sentences that affirm one of them."""
+    segments = [
+        segment
+        for segment in facts.prose.segments
+        if not facts.is_skipped(segment.start) and segment.kind is not BlockKind.HEADING
+    ]
+    denied = [
+        fact
+        for segment in segments
+        if _DENIAL.search(facts.plain, segment.start, segment.end)
+        for fact in _acts_in(facts, segment, _denied(), "no")
+    ]
+    yield from denied
+    abouts = {fact.about for fact in denied}
+    for segment in segments if abouts else ():
+        yield from (fact for fact in _acts_in(facts, segment, _done(), "yes") if fact.about in abouts)
+
+
+def _acts_in(facts: Facts, segment: Segment, pattern: re.Pattern[str], value: str) -> Iterator[Fact]:
     sentence = facts.plain[segment.start : segment.end]
     if _LIMITED.search(sentence) or EXAMPLE.search(sentence):
         return
-    for pattern, value in ((_denied(), "no"), (_done(), "yes")):
-        for match in pattern.finditer(sentence):
-            name = folded_name(match["name"])
-            if len(name) < _SHORTEST_ACT or not is_specific(name):
-                continue
-            code = next((code for code in _acts_by_code() if match.groupdict().get(f"a{code}")), "")
-            statement = Statement(
-                match["name"], segment.start, segment.end, sentence, quoted_from=segment.start, is_sentence=True
-            )
-            yield facts.made("act", ("act", code, name), statement, match["name"], value)
+    for match in pattern.finditer(sentence):
+        name = folded_name(match["name"])
+        if len(name) < _SHORTEST_ACT or not is_specific(name):
+            continue
+        code = next((code for code in _acts_by_code() if match.groupdict().get(f"a{code}")), "")
+        statement = Statement(
+            match["name"], segment.start, segment.end, sentence, quoted_from=segment.start, is_sentence=True
+        )
+        yield facts.made("act", ("act", code, name), statement, match["name"], value)
 
 
 @lru_cache(maxsize=1)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
+from functools import lru_cache
 from itertools import pairwise
 
 from knowledge.text.date_forms import ERA_NAMES
@@ -97,6 +98,7 @@ class Edition:
     blank_editions: tuple[Span, ...]
 
 
+@lru_cache(maxsize=4)
 def read_edition(text: str, sections: tuple[Section, ...], blocks: tuple[Block, ...]) -> Edition:
     """Read the cover fields (at the top, or at the foot after the last rule) and the change history."""
     history = [section for section in sections if is_history(section)]
