@@ -20,7 +20,9 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from mcp import Client
 
 from hub.access.audit_lines import kind_of
+from hub.access.models import AuditEvent
 from knowledge.models import VersionContent
+from mcp_bridge.calls import PURPOSE_META_KEY
 from mcp_bridge.servers import build_server
 from review.models import Review
 from tests.access.admin_doors import Browser, addresses
@@ -163,6 +165,18 @@ def test_everything_of_mcp_that_shows_content_writes_a_line(hub: PeopledHub, sen
         found, shown = asyncio.run(walk())
     assert found == []
     assert shown >= 5
+
+
+def test_an_mcp_request_says_in_its_meta_what_it_is_for(hub: PeopledHub) -> None:
+    async def search() -> None:
+        async with Client(build_server(WHOLE, door_with(hub.tokens["superuser"]))) as client:
+            await client.call_tool("search", {"query": "予約"}, meta={PURPOSE_META_KEY: "四半期の監査"})
+
+    with one_connection(), transaction.atomic():
+        asyncio.run(search())
+        line = AuditEvent.objects.filter(action="SEARCH").latest("pk")
+        transaction.set_rollback(True)
+    assert (line.door, line.purpose) == ("mcp", "四半期の監査")
 
 
 class Whole(McpCaller):
