@@ -19,6 +19,7 @@ from review.judging.plan import holds_planted, without_withheld
 from review.judging.retrieval import PathLine
 from review.judging.types import Passage, Supplement, SupplementKind
 from review.judging.unseen import unseen_in
+from review.rules.traceability.across import as_input
 from review.types import RelatedDocument, RuleInput, Span
 
 # Of each related document so many passages, of the graph so many paths, of rules so many remarks.
@@ -111,13 +112,8 @@ class SupplementMaker:
 
     def _planted_in(self, document: RelatedDocument) -> tuple[Span, ...]:
         if document.document_id not in self._planted:
-            self._planted[document.document_id] = planted_in(_as_input(document))
+            self._planted[document.document_id] = planted_in(as_input(document))
         return self._planted[document.document_id]
-
-
-def _as_input(document: RelatedDocument) -> RuleInput:
-    names = ("text", "title", "document_type", "sections", "blocks")
-    return RuleInput(**{name: getattr(document, name) for name in names})
 
 
 def _article(article: Article) -> Supplement:
