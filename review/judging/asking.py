@@ -154,13 +154,8 @@ class Reader:
             rows = self.earlier["shown"].get(name, [])
             self._shown[name] = list(rows)
         else:
-            self._shown[name] = [
-                [one.chunk_id, one.start, one.end, list(one.section_path)] for one in self._ranked(question)
-            ]
-        return tuple(
-            Passage(chunk_id=chunk_id, start=start, end=end, section_path=tuple(path))
-            for chunk_id, start, end, path in self._shown[name]
-        )
+            self._shown[name] = [one.as_row() for one in self._ranked(question)]
+        return tuple(map(Passage.from_row, self._shown[name]))
 
     def _ranked(self, question: str) -> tuple[Passage, ...]:
         try:

@@ -139,7 +139,7 @@ def parts_as_json(parts: Sequence[AskedPart]) -> list[dict[str, Any]]:
     """The parts as a review's record keeps them."""
     return [
         {
-            "stretches": [[one.start, one.end, list(one.section_path)] for one in part.stretches],
+            "stretches": [one.as_row()[1:] for one in part.stretches],
             "repair": part.repair,
         }
         for part in parts
@@ -150,10 +150,7 @@ def parts_from_json(rows: Sequence[Mapping[str, Any]]) -> tuple[AskedPart, ...]:
     """The parts of an earlier review's record."""
     return tuple(
         AskedPart(
-            stretches=tuple(
-                Passage(chunk_id="", start=start, end=end, section_path=tuple(path))
-                for start, end, path in row["stretches"]
-            ),
+            stretches=tuple(Passage.from_row(("", *stretch)) for stretch in row["stretches"]),
             repair=row["repair"],
         )
         for row in rows

@@ -146,13 +146,9 @@ class Judge:
             material,
             consultation=replace(material.consultation, consulted=tuple(map(Consulted, record.get("consulted", ())))),
         )
-        passages = [
-            Passage(chunk_id=chunk_id, start=start, end=end, section_path=tuple(path))
-            for chunk_id, start, end, path in record["passages"]
-        ]
         try:
             chosen = Chosen(
-                passages=tuple(passages),
+                passages=tuple(map(Passage.from_row, record["passages"])),
                 overview=self._overview_again(task, material, record),
                 supplements=remake(record.get("supplements", ())),
             )
@@ -289,7 +285,7 @@ class Judge:
             "model": model_judging(self.provider),
             "is_private": self.provider.is_private,
             "prompts": dict(self.prompts.numbers),
-            "passages": [[one.chunk_id, one.start, one.end, list(one.section_path)] for one in chosen.passages],
+            "passages": [one.as_row() for one in chosen.passages],
             "repair": repair,
             "consulted": list(material.consultation.consulted),
             "remarks": [remark.as_dict() for remark in self._remarks],

@@ -79,9 +79,9 @@ class SupplementMaker:
         made: list[Supplement] = []
         for one in stored:
             if "passage" in one:
-                chunk_id, start, end, path, document = one["passage"]
-                passage = Passage(chunk_id=chunk_id, start=start, end=end, section_path=tuple(path), document=document)
-                made += [self._passage(documents[document], passage)] if document in documents else []
+                passage = Passage.from_row(one["passage"])
+                document = documents.get(passage.document)
+                made += [self._passage(document, passage)] if document else []
             elif "code" in one:
                 made += self.articles([one["code"]])
             else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, TypeVar
@@ -96,6 +96,17 @@ class Passage:
     section_path: tuple[str, ...] = ()
     document: str = ""
 
+    @classmethod
+    def from_row(cls, row: Sequence[Any]) -> Passage:
+        """Return what ``as_row`` stored."""
+        chunk_id, start, end, path, *document = row
+        return cls(chunk_id=chunk_id, start=start, end=end, section_path=tuple(path), document="".join(document))
+
+    def as_row(self) -> list[Any]:
+        """Return what a review's record keeps: chunk, start, end, path; fifth a related document's id."""
+        row = [self.chunk_id, self.start, self.end, list(self.section_path)]
+        return [*row, self.document] if self.document else row
+
 
 class SupplementKind(StrEnum):
     """What is put before a judge beside the document's own passages; the value begins the ids that the model sees."""
@@ -126,8 +137,7 @@ class Supplement:
         """Return what a replay makes it from again: no text of a guideline or of another document."""
         stored: dict[str, Any] = {"kind": self.kind.value}
         if self.passage is not None:
-            one = self.passage
-            return stored | {"passage": [one.chunk_id, one.start, one.end, list(one.section_path), one.document]}
+            return stored | {"passage": self.passage.as_row()}
         if self.code:
             return stored | {"code": self.code}
         return stored | {"place": self.place, "text": self.text, "documents": list(self.documents)}
