@@ -117,6 +117,11 @@ def harmless(title: str) -> str:
     return WITHHELD if speaks(title) else title
 
 
+def named_to_model(target: RuleInput) -> str:
+    """Return what a model is given as a document's name: title or file name, and type."""
+    return f"{harmless(target.title or target.document_name)} ({target.document_type})"
+
+
 def speaks(text: str) -> bool:
     """Tell whether a text reads like an instruction to a model, by all that the hub knows of them."""
     return speaks_to_a_model(text) or reads_as_instruction(text)

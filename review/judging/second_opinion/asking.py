@@ -18,7 +18,7 @@ from review.evidence import quote
 from review.judging import notices
 from review.judging.asking import NotAnswered, Reader
 from review.judging.engine import is_partial, verdict_of
-from review.judging.excerpts import harmless, speaks
+from review.judging.excerpts import harmless, named_to_model, speaks
 from review.judging.second_opinion.request import (
     MAX_DOUBTS,
     MAX_SEARCHED,
@@ -108,7 +108,7 @@ class SecondOpinion:
         target = reader.session.target
         reviewed = Reviewed(text=target.text, withheld=reader.withheld, unfit=reader.unfit)
         passages = reader.passages_about([doubt.message for doubt in group])
-        document = f"{harmless(target.title or target.document_name)} ({target.document_type})"
+        document = named_to_model(target)
         prompt = reader.prompts.second
         answer = reader.ask(
             lambda repair: opinion_request(group, reviewed, passages, document=document, prompt=prompt, repair=repair)

@@ -14,7 +14,7 @@ from hub.llm.types import LlmRequest
 from knowledge.types.notices import Notice
 from review.judging import notices
 from review.judging.asking import CUT, NotAnswered, Reader
-from review.judging.excerpts import harmless, harmless_bodies, planted_in, speaks
+from review.judging.excerpts import harmless_bodies, named_to_model, planted_in, speaks
 from review.judging.steps import StepOutcome, StepState
 from review.judging.sweep.merging import Merged, RuleFinding, distinct, merge
 from review.judging.sweep.reading import (
@@ -203,7 +203,7 @@ class Sweep:
 def subject_of(target: RuleInput, withheld: tuple[Span, ...]) -> Subject:
     """What of a document and its related ones is read."""
     return Subject(
-        title=f"{harmless(target.title or target.document_name)} ({target.document_type})",
+        title=named_to_model(target),
         text=target.text,
         bodies=harmless_bodies(target),
         withheld=withheld,
