@@ -18,14 +18,13 @@ from hub.core.errors import HubError
 from hub.llm import client
 from hub.llm.errors import BudgetExceeded, LlmInvalidAnswer
 from hub.llm.preparation import Purpose
-from hub.llm.tokens import estimate_text_tokens
 from hub.llm.types import LlmAnswer, LlmRequest
 from knowledge.types.notices import Notice
 from review.judging.excerpts import harmless_bodies
 from review.judging.judge import Judge, model_judging
 from review.judging.model_session import ModelSession
 from review.judging.overview import cut_stretches
-from review.judging.plan import TOKENS_PER_PASSAGE, fit
+from review.judging.plan import fit, tokens_of_passages
 from review.judging.types import CheckTask, Passage, PromptTexts
 from review.judging.unseen import Unfit, joined, unfit_for_proof, unseen_in
 from review.types import Span
@@ -92,9 +91,7 @@ class Reader:
     @property
     def fits(self) -> bool:
         """Whether one request can show the whole document."""
-        text = self.session.target.text
-        sizes = (estimate_text_tokens(text[one.start : one.end]) + TOKENS_PER_PASSAGE for one in self.bodies)
-        return sum(sizes) <= self.tokens
+        return tokens_of_passages(self.session.target.text, self.bodies) <= self.tokens
 
     def ask(self, make: Callable[[str], LlmRequest]) -> LlmAnswer:
         """Ask, and once more after an answer that can't be used; ``make`` gets what is to be repaired, or nothing.

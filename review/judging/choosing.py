@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from hub.core.errors import HubError
 from hub.llm.errors import AnswerPending, BudgetExceeded
 from hub.llm.material import label_of
-from hub.llm.tokens import estimate_text_tokens
 from hub.llm.types import LlmRequest
 from knowledge.types.notices import Notice
 from review.judging import notices
@@ -21,11 +20,11 @@ from review.judging.digest import Digest, Send, plan_parts
 from review.judging.overview import choice_request, fit_overview, read_choice, split_summaries, tokens_of
 from review.judging.plan import (
     SUPPLEMENTS_SHARE,
-    TOKENS_PER_PASSAGE,
     fit,
     fit_supplements,
     judge_request,
     screen_request,
+    tokens_of_passages,
     tokens_of_supplement,
 )
 from review.judging.reading import find_quote
@@ -136,7 +135,7 @@ def choose_whole(material: Material, *, tokens: int) -> Chosen | None:
     passages = fit(material.text, material.ranked, tokens=tokens)
     if len(passages) < len(material.ranked):
         return None
-    taken = sum(estimate_text_tokens(material.text[one.start : one.end]) + TOKENS_PER_PASSAGE for one in passages)
+    taken = tokens_of_passages(material.text, passages)
     return Chosen(passages=passages, supplements=fit_supplements(material.supplements, tokens=tokens - taken))
 
 

@@ -10,13 +10,12 @@ from django.db import Error
 
 from hub.access.principals import Classification, Principal
 from hub.core.database import is_connection_lost
-from hub.llm.tokens import estimate_text_tokens
 from knowledge.models import Document, DocumentVersion
 from knowledge.search import RetrievalStrategy
 from knowledge.types.notices import Notice
 from review.judging import notices
 from review.judging.excerpts import find_material, material_by_sections, question_of
-from review.judging.plan import TOKENS_PER_PASSAGE
+from review.judging.plan import tokens_of_passages
 from review.judging.retrieval import STRATEGY_OF, Retrieved, consult, meeting_paths
 from review.judging.strategies import plan_strategy
 from review.judging.supplements import SupplementMaker, path_lines, remarks
@@ -102,7 +101,7 @@ class Gatherer:
         is_led = strategy in (RetrievalStrategy.GRAPH, RetrievalStrategy.ONTOLOGY) and bool(walked.lines)
         if is_led:
             material = material_by_sections(self.version, self.target, self.planted, own)
-            if _is_whole(material):
+            if tokens_of_passages(material.text, material.ranked) <= settings.CONFIG.llm_context_tokens:
                 return material
         return find_material(self.version, self.target, task, self.planted)
 
@@ -117,11 +116,6 @@ class Gatherer:
                 raise
             return [], [*left_out, notices.RELATED_UNREAD]
         return found, [*left_out, *said]
-
-
-def _is_whole(material: Material) -> bool:
-    taken = (estimate_text_tokens(material.text[one.start : one.end]) + TOKENS_PER_PASSAGE for one in material.ranked)
-    return sum(taken) <= int(settings.CONFIG.llm_context_tokens)
 
 
 def _first_in(sections: Iterable[tuple[str, int, int]], found: Sequence[Supplement]) -> list[Supplement]:

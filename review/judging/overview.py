@@ -24,6 +24,7 @@ from review.judging.plan import (
     messages_of,
     place_of,
     summary_label,
+    tokens_of_passage,
 )
 from review.judging.types import CheckTask, Passage, PromptTexts, Summary
 
@@ -166,7 +167,7 @@ def cut_requests(text: str, stretches: Sequence[Passage], *, tokens: int) -> tup
     """Put stretches together, in order, that one request of ``tokens`` may hold; at most PER_REQUEST of them."""
 
     def length(stretch: Passage) -> int:
-        return estimate_text_tokens(text[stretch.start : stretch.end]) + TOKENS_PER_PASSAGE
+        return tokens_of_passage(text, stretch)
 
     groups = _grouped(stretches, length=length, most=tokens)
     return tuple(group[at : at + PER_REQUEST] for group in groups for at in range(0, len(group), PER_REQUEST))

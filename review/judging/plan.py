@@ -7,7 +7,7 @@ quotes are part of the program: no curated prompt can take them away.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from hub.llm.material import fence_of, fenced, label_of
@@ -143,11 +143,21 @@ def fit(text: str, ranked: Sequence[Passage], *, tokens: int) -> tuple[Passage, 
     chosen: list[Passage] = []
     left = tokens
     for passage in ranked:
-        left -= estimate_text_tokens(text[passage.start : passage.end]) + TOKENS_PER_PASSAGE
+        left -= tokens_of_passage(text, passage)
         if left < 0 and chosen:
             break
         chosen.append(passage)
     return tuple(sorted(chosen, key=lambda passage: (passage.start, passage.end)))
+
+
+def tokens_of_passage(text: str, passage: Passage) -> int:
+    """Estimate what a passage of a text takes in a request."""
+    return estimate_text_tokens(text[passage.start : passage.end]) + TOKENS_PER_PASSAGE
+
+
+def tokens_of_passages(text: str, passages: Iterable[Passage]) -> int:
+    """Estimate what passages of a text take in a request."""
+    return sum(tokens_of_passage(text, passage) for passage in passages)
 
 
 def holds_planted(passages: Sequence[Passage], planted: Sequence[Span]) -> bool:

@@ -15,7 +15,7 @@ from hub.llm.tokens import estimate_text_tokens
 from hub.llm.types import AnswerSchema, LlmRequest
 from knowledge.text.folding import normalise
 from review.judging.overview import cut_stretches
-from review.judging.plan import REPAIRS, TOKENS_PER_PASSAGE, closed, fenced_passages, messages_of, place_of
+from review.judging.plan import REPAIRS, closed, fenced_passages, messages_of, place_of, tokens_of_passage
 from review.judging.reading import find_quote
 from review.judging.types import Passage
 from review.judging.unseen import overlaps, shown_text
@@ -159,7 +159,7 @@ def cut_parts(text: str, bodies: Sequence[Passage], *, tokens: int) -> tuple[tup
     parts: list[list[Passage]] = []
     left = 0
     for stretch in cut_stretches(text, bodies, tokens=tokens):
-        size = estimate_text_tokens(text[stretch.start : stretch.end]) + TOKENS_PER_PASSAGE
+        size = tokens_of_passage(text, stretch)
         if not parts or size > left:
             parts.append([])
             left = tokens
@@ -363,7 +363,7 @@ def choose_related(subject: Subject, part: Sequence[Passage], *, tokens: int) ->
     chosen: list[tuple[int, int, RelatedPassage]] = []
     left = tokens
     for _likeness, at, start, one in sorted(ranked, key=lambda row: row[:3]):
-        left -= estimate_text_tokens(one.document.text[one.passage.start : one.passage.end]) + TOKENS_PER_PASSAGE
+        left -= tokens_of_passage(one.document.text, one.passage)
         if left < 0:
             break
         chosen.append((at, start, one))
