@@ -14,7 +14,7 @@ from hub.llm.material import fence_of, fenced, label_of
 from hub.llm.tokens import estimate_text_tokens
 from hub.llm.types import AnswerSchema, LlmRequest, Message, Role, Strength
 from review.judging.types import CheckTask, Passage, PromptTexts, Summary, Supplement, SupplementKind
-from review.judging.unseen import joined, shown_text
+from review.judging.unseen import joined, overlaps, shown_text
 from review.types import Span
 
 MAX_FINDINGS = 8
@@ -162,7 +162,7 @@ def tokens_of_passages(text: str, passages: Iterable[Passage]) -> int:
 
 def holds_planted(passages: Sequence[Passage], planted: Sequence[Span]) -> bool:
     """Tell whether any of the passages overlaps a stretch that speaks to a model."""
-    return any(span.start < one.end and one.start < span.end for one in passages for span in planted)
+    return any(overlaps(planted, one.start, one.end) for one in passages)
 
 
 def fenced_summaries(summaries: Sequence[Summary], fence: str) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from knowledge.text.outline import contents_ids, is_history
 from knowledge.text.structure import COMMENT
@@ -84,11 +84,12 @@ def _passage_around(text: str, sections: Sequence[Section], span: Span) -> Span:
 
 
 def joined(spans: Iterable[Span]) -> tuple[Span, ...]:
-    """Put stretches in order, and those that overlap together."""
+    """Put stretches in order, by document, and those that touch or overlap together."""
     merged: list[Span] = []
-    for span in sorted(spans, key=lambda one: (one.start, one.end)):
-        if merged and span.start <= merged[-1].end:
-            merged[-1] = Span(start=merged[-1].start, end=max(merged[-1].end, span.end))
+    for span in sorted(spans, key=lambda one: (one.document, one.start, one.end)):
+        last = merged[-1] if merged else None
+        if last is not None and last.document == span.document and span.start <= last.end:
+            merged[-1] = replace(last, end=max(last.end, span.end))
         else:
             merged.append(span)
     return tuple(merged)

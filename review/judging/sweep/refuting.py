@@ -11,7 +11,7 @@ from hub.llm.types import AnswerSchema, LlmRequest
 from review.judging.plan import REPAIRS, closed, messages_of, place_of
 from review.judging.sweep.reading import Proposal, Subject
 from review.judging.types import Passage
-from review.judging.unseen import shown_text
+from review.judging.unseen import joined, shown_text
 from review.types import Severity, Span
 
 PER_REQUEST = 6
@@ -152,14 +152,7 @@ def _windows(group: Sequence[Proposal], subject: Subject, more: Sequence[Passage
     """What is shown, by document and in its order, with the section that it stands in; what overlaps is one window."""
     around = [_around(subject.text_of(quote), quote) for proposal in group for quote in proposal.quotes]
     around += [Span(start=one.start, end=one.end) for one in more]
-    merged: list[Span] = []
-    for span in sorted(around, key=lambda one: (one.document, one.start, one.end)):
-        last = merged[-1] if merged else None
-        if last is not None and last.document == span.document and span.start <= last.end:
-            merged[-1] = Span(start=last.start, end=max(last.end, span.end), document=span.document)
-        else:
-            merged.append(span)
-    return [(span, _place(subject, span)) for span in merged]
+    return [(span, _place(subject, span)) for span in joined(around)]
 
 
 def _around(text: str, quote: Span) -> Span:
