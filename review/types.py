@@ -28,10 +28,17 @@ STRATEGY_BY_TYPE = {
 
 
 class Severity(StrEnum):
+    """How grave a finding is, the gravest first."""
+
     CRITICAL = "critical"
     MAJOR = "major"
     MINOR = "minor"
     INFO = "info"
+
+    @property
+    def rank(self) -> int:
+        """The place in the order of severities: 0 for critical."""
+        return tuple(Severity).index(self)
 
 
 class Verdict(StrEnum):

@@ -30,7 +30,6 @@ MAX_SEARCHED = 12
 # Message, searched places and the rule's own suggestion of a finding; no script takes more tokens than characters.
 TOKENS_OF_FLAW = 1200
 TOKENS_OF_REQUEST = 700
-SEVERITY_ORDER = tuple(Severity)
 
 RULES = """You propose how to repair findings of a document review.
 
@@ -96,7 +95,7 @@ def group_flaws(flaws: Sequence[Flaw]) -> tuple[tuple[Flaw, ...], ...]:
 
     The order within a severity stays, and the group with the most severe finding comes first.
     """
-    chosen = sorted(flaws, key=lambda flaw: SEVERITY_ORDER.index(flaw.severity))[:MAX_ADVISED]
+    chosen = sorted(flaws, key=lambda flaw: flaw.severity.rank)[:MAX_ADVISED]
     by_check: dict[int, list[Flaw]] = {}
     for flaw in chosen:
         by_check.setdefault(flaw.group, []).append(flaw)

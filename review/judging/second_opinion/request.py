@@ -30,7 +30,6 @@ MAX_SEARCHED = 12
 OPINION_OUTPUT_TOKENS = 2048
 # A shorter quote proves nothing, wherever it stands.
 LEAST_PROOF = 8
-SEVERITY_ORDER = tuple(Severity)
 # A sentence about the review, or about how good the document is, treats nothing.
 _ABOUT_REVIEW = re.compile(
     r"指摘(?:事項)?(?:は|を|が|も)?(?:不要|無用|なし|無い|ない|しな|取り下げ|覆|撤回)"
@@ -147,7 +146,7 @@ def group_doubts(doubts: Sequence[Doubt], *, size: int = PER_REQUEST) -> tuple[t
 
     What tells of other related documents is asked about apart: a model's words on one finding may repeat another's.
     """
-    chosen = sorted(doubts, key=lambda doubt: SEVERITY_ORDER.index(doubt.severity))[:MAX_DOUBTS]
+    chosen = sorted(doubts, key=lambda doubt: doubt.severity.rank)[:MAX_DOUBTS]
     groups: dict[tuple[str, ...], list[Doubt]] = {}
     for doubt in sorted(chosen, key=lambda doubt: (doubt.rests_on, doubt.item)):
         groups.setdefault(doubt.rests_on, []).append(doubt)

@@ -13,7 +13,6 @@ from review.judging.sweep.reading import Proposal, Subject
 from review.judging.sweep.refuting import Examined
 from review.types import JUDGED_BY_MODEL, FindingDraft, Severity, Span
 
-SEVERITY_ORDER = tuple(Severity)
 # What a rule's finding is about, by the first part of its id.
 CATEGORY_OF = {
     "traceability": "traceability",
@@ -73,7 +72,7 @@ class Merged:
 
 def distinct(proposals: Sequence[Proposal], subject: Subject) -> tuple[Proposal, ...]:
     """Leave out what was proposed before about the same sentences; the most severe one of them stays."""
-    ordered = sorted(proposals, key=lambda one: SEVERITY_ORDER.index(one.severity))
+    ordered = sorted(proposals, key=lambda one: one.severity.rank)
     kept: dict[str, Proposal] = {}
     for proposal in ordered:
         if not any(_same_sentences(proposal, other, subject) for other in kept.values()):
@@ -130,7 +129,7 @@ def merge(
         if one.stands and known is not None:
             decision = "unrefuted"  # a second opinion took it back: people decide
         elif one.stands:
-            is_severe = SEVERITY_ORDER.index(proposal.severity) <= SEVERITY_ORDER.index(least)
+            is_severe = proposal.severity.rank <= least.rank
             decision = "confirmed" if is_severe and counted[proposal.category] < limit else "left_over"
             counted[proposal.category] += decision == "confirmed"
         counts = decision == "confirmed"
@@ -142,8 +141,7 @@ def merge(
 
 def _order(one: Examined, subject: Subject) -> tuple[bool, int, int, str]:
     quote = one.proposal.quotes[0]
-    severity = SEVERITY_ORDER.index(one.proposal.severity)
-    return (not one.stands, severity, quote.start, key_of(one.proposal, subject))
+    return (not one.stands, one.proposal.severity.rank, quote.start, key_of(one.proposal, subject))
 
 
 def is_same_matter(proposal: Proposal, rule: RuleFinding, subject: Subject) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from hub.llm.material import fence_of, fenced, label_of
@@ -132,20 +132,9 @@ def _tested(proposal: Proposal, words: Sequence[Mapping[str, Any]]) -> Examined:
     against = next((one for one in words if one["verdict"] != "stands"), None)
     if against is not None:
         return Examined(proposal=proposal, decision="refuted", reason=against["reason"].strip())
-    order = tuple(Severity)
-    severity = max((proposal.severity, *(Severity(one["severity"]) for one in words)), key=order.index)
-    return Examined(proposal=_with_severity(proposal, severity), decision="stands", reason=words[0]["reason"].strip())
-
-
-def _with_severity(proposal: Proposal, severity: Severity) -> Proposal:
-    return Proposal(
-        category=proposal.category,
-        kind=proposal.kind,
-        severity=severity,
-        message=proposal.message,
-        quotes=proposal.quotes,
-        rests_on=proposal.rests_on,
-    )
+    severities = (proposal.severity, *(Severity(one["severity"]) for one in words))
+    least = max(severities, key=lambda severity: severity.rank)
+    return Examined(proposal=replace(proposal, severity=least), decision="stands", reason=words[0]["reason"].strip())
 
 
 def _windows(group: Sequence[Proposal], subject: Subject, more: Sequence[Passage]) -> list[tuple[Span, str]]:
