@@ -24,7 +24,7 @@ from hub.llm.types import AnswerSchema, LlmRequest, Message, Role
 from knowledge.types.notices import Notice
 from review.curation.master_versions import beside
 from review.judging import notices
-from review.judging.plan import closed
+from review.judging.answer_schemas import closed
 from review.judging.reading import fold_quote
 from review.masters.content import ItemContent
 from review.masters.lint import MODEL, Remark, Weight, lint_item, lint_master

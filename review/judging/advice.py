@@ -12,8 +12,17 @@ from typing import Any
 
 from hub.llm.material import fence_of, fenced, label_of
 from hub.llm.types import AnswerSchema, LlmRequest
-from review.judging.plan import MAX_QUOTE, TOKENS_PER_PASSAGE, closed, fenced_passages, messages_of
-from review.judging.reading import find_quote
+from review.judging.answer_schemas import closed, several, some_text
+from review.judging.plan import (
+    MAX_QUOTE,
+    TOKENS_PER_PASSAGE,
+    fenced_passages,
+    finding_label,
+    messages_of,
+    window_around,
+)
+from review.judging.reading import find_in_passages
+from review.judging.steps import Spending
 from review.judging.types import CheckTask, Passage
 from review.types import Severity, Span
 
@@ -69,21 +78,12 @@ class Advice:
     span: Span | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MostAdvice:
-    """What suggestions take at most, whatever is found."""
-
-    requests: int
-    tokens_in: int
-    tokens_out: int
-
-
-def most_advice(text: str, *, checks: int) -> MostAdvice:
+def most_advice(text: str, *, checks: int) -> Spending:
     """Bound what suggestions about the findings of so many checks take: MAX_ADVISED findings, in the worst groups."""
     requests = min(checks, MAX_ADVISED) and min(checks, MAX_ADVISED) + max(MAX_ADVISED - checks, 0) // PER_REQUEST
     window = min(2 * AROUND + MAX_SHOWN, len(text)) + TOKENS_PER_PASSAGE
     of_flaws = MAX_ADVISED * (MAX_PLACES * window + TOKENS_OF_FLAW) if requests else 0
-    return MostAdvice(
+    return Spending(
         requests=requests,
         tokens_in=requests * TOKENS_OF_REQUEST + of_flaws,
         tokens_out=requests * ADVICE_OUTPUT_TOKENS,
@@ -108,7 +108,11 @@ def group_flaws(flaws: Sequence[Flaw]) -> tuple[tuple[Flaw, ...], ...]:
 
 def passages_of(text: str, flaws: Sequence[Flaw]) -> tuple[Passage, ...]:
     """What stands around the findings, in the document's order; what overlaps is one passage."""
-    windows = sorted((_window(text, span), flaw.section_path) for flaw in flaws for span in flaw.spans)
+    windows = sorted(
+        (window_around(text, span.start, span.end, around=AROUND), flaw.section_path)
+        for flaw in flaws
+        for span in flaw.spans
+    )
     merged: list[Passage] = []
     for (start, end), path in windows:
         if merged and start <= merged[-1].end:
@@ -126,13 +130,13 @@ def advice_request(task: CheckTask, text: str, flaws: Sequence[Flaw]) -> LlmRequ
     fence = fence_of([*shown, *described])
     material = fenced_passages(passages, shown, fence)
     findings = [
-        fenced(content, label=_flaw_label(at), place=f"finding, {flaw.severity}", fence=fence)
+        fenced(content, label=finding_label(at), place=f"finding, {flaw.severity}", fence=fence)
         for at, (flaw, content) in enumerate(zip(flaws, described, strict=True))
     ]
     about = f"Document: {task.document_title} ({task.document_type})\nCheck item: {task.code} {task.name}"
     return LlmRequest(
         messages=messages_of(RULES.format(fence=fence), "\n\n".join([*material, *findings, about])),
-        schema=_schema([_flaw_label(at) for at in range(len(flaws))], [label_of(at) for at in range(len(passages))]),
+        schema=_schema([finding_label(at) for at in range(len(flaws))], [label_of(at) for at in range(len(passages))]),
         max_output_tokens=ADVICE_OUTPUT_TOKENS,
     )
 
@@ -143,11 +147,11 @@ def read_advice(answer: Mapping[str, Any], text: str, flaws: Sequence[Flaw]) -> 
     A second suggestion for the same finding is not taken, either.
     """
     passages = passages_of(text, flaws)
-    left = {_flaw_label(at): flaw for at, flaw in enumerate(flaws)}
+    left = {finding_label(at): flaw for at, flaw in enumerate(flaws)}
     taken: list[Advice] = []
     for proposed in answer["suggestions"]:
         flaw = left.get(proposed["finding"])
-        span = _locate(text, passages, proposed["quote"])
+        span = find_in_passages(text, proposed["quote"], passages)
         if flaw is None or (span is None and (proposed["quote"].strip() or flaw.spans)):
             continue
         del left[proposed["finding"]]
@@ -161,18 +165,6 @@ def read_advice(answer: Mapping[str, Any], text: str, flaws: Sequence[Flaw]) -> 
             )
         )
     return tuple(taken), len(answer["suggestions"]) - len(taken)
-
-
-def _locate(text: str, passages: Sequence[Passage], quote: str) -> Span | None:
-    found = (find_quote(text, quote, start=one.start, end=one.end) for one in passages)
-    return next((span for span in found if span is not None), None)
-
-
-def _window(text: str, span: Span) -> tuple[int, int]:
-    """A span with what stands around it, from the start of a line to the end of one where one is near."""
-    start, end = max(span.start - AROUND, 0), min(span.end + AROUND, len(text))
-    first, last = text.find("\n", start, span.start), text.rfind("\n", span.end, end)
-    return (0 if start == 0 else first + 1 if first >= 0 else start), (last if last >= 0 and end < len(text) else end)
 
 
 def _description(flaw: Flaw, passages: Sequence[Passage]) -> str:
@@ -190,12 +182,8 @@ def _description(flaw: Flaw, passages: Sequence[Passage]) -> str:
     return "\n".join(f"{name}: {value}" for name, value in lines if value)
 
 
-def _flaw_label(index: int) -> str:
-    return f"f{index + 1}"
-
-
 def _schema(findings: list[str], passages: list[str]) -> AnswerSchema:
-    text = {"type": "string", "minLength": 1, "maxLength": MAX_TEXT}
+    text = some_text(MAX_TEXT)
     suggestion = closed(
         finding={"enum": findings},
         passage={"enum": [*passages, ""]},
@@ -206,5 +194,5 @@ def _schema(findings: list[str], passages: list[str]) -> AnswerSchema:
     )
     return AnswerSchema(
         name="suggestions",
-        schema=closed(suggestions={"type": "array", "items": suggestion, "maxItems": len(findings)}),
+        schema=closed(suggestions=several(suggestion, most=len(findings))),
     )

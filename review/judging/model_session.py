@@ -220,8 +220,7 @@ class ModelSession:
         if self._observed is None:
             found = Finding.objects.filter(result__review=self.review, rests_on=[]).exclude(rule_id=JUDGED_BY_MODEL)
             rows = found.order_by("result__position", "ordinal").values_list("severity", "rule_id", "message_ja")
-            order = list(Severity)
-            ranked = sorted(rows, key=lambda row: order.index(Severity(row[0])))
+            ranked = sorted(rows, key=lambda row: Severity(row[0]).rank)
             self._observed = [(rule_id, message) for _severity, rule_id, message in ranked]
         own = [(notice.code, notice.ja) for notice in judgement.notices if notice != NEEDS_LLM]
         return [*own, *self._observed]

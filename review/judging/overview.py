@@ -14,10 +14,10 @@ from hub.llm.material import fence_of, label_of
 from hub.llm.tokens import estimate_text_tokens
 from hub.llm.types import AnswerSchema, LlmRequest, Strength
 from knowledge.types.documents import Section
+from review.judging.answer_schemas import closed, several, some_text
 from review.judging.plan import (
     REPAIRS,
     TOKENS_PER_PASSAGE,
-    closed,
     describe,
     fenced_passages,
     fenced_summaries,
@@ -86,7 +86,7 @@ def choice_request(task: CheckTask, summaries: Sequence[Summary], *, prompts: Pr
     fence = fence_of(summary.text for summary in summaries)
     material = "\n\n".join(fenced_summaries(summaries, fence))
     labels = [summary_label(at) for at in range(len(summaries))]
-    chosen = {"type": "array", "items": {"enum": labels}, "maxItems": min(MAX_CHOSEN, len(labels))}
+    chosen = several({"enum": labels}, most=min(MAX_CHOSEN, len(labels)))
     return LlmRequest(
         messages=messages_of(
             f"{CHOICE_RULES.format(fence=fence)}\n\n{prompts.screen}", f"{material}\n\n{describe(task)}"
@@ -133,10 +133,10 @@ def fit_overview(summaries: Sequence[Summary], first: Sequence[Summary], *, toke
 
 
 def _summary_schema(labels: list[str]) -> AnswerSchema:
-    summary = closed(section={"enum": labels}, summary={"type": "string", "minLength": 1, "maxLength": MAX_SUMMARY})
+    summary = closed(section={"enum": labels}, summary=some_text(MAX_SUMMARY))
     return AnswerSchema(
         name="summaries",
-        schema=closed(summaries={"type": "array", "items": summary, "maxItems": len(labels)}),
+        schema=closed(summaries=several(summary, most=len(labels))),
     )
 
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from hub.llm.material import fence_of, fenced, label_of
 from hub.llm.tokens import estimate_text_tokens
 from hub.llm.types import AnswerSchema, LlmRequest, Message, Role, Strength
+from review.judging.answer_schemas import closed, several, some_text
 from review.judging.types import CheckTask, Passage, PromptTexts, Summary, Supplement, SupplementKind
 from review.judging.unseen import joined, overlaps, shown_text
 from review.types import Span
@@ -150,6 +150,16 @@ def fit(text: str, ranked: Sequence[Passage], *, tokens: int) -> tuple[Passage, 
     return tuple(sorted(chosen, key=lambda passage: (passage.start, passage.end)))
 
 
+def window_around(text: str, start: int, end: int, *, around: int) -> tuple[int, int]:
+    """A stretch with so many characters ``around`` it, from the start of a line to the end of one where one is near."""
+    first, last = max(start - around, 0), min(end + around, len(text))
+    line, line_end = text.find("\n", first, start), text.rfind("\n", end, last)
+    return (
+        0 if first == 0 else line + 1 if line >= 0 else first,
+        line_end if line_end >= 0 and last < len(text) else last,
+    )
+
+
 def tokens_of_passage(text: str, passage: Passage) -> int:
     """Estimate what a passage of a text takes in a request."""
     return estimate_text_tokens(text[passage.start : passage.end]) + TOKENS_PER_PASSAGE
@@ -176,6 +186,11 @@ def fenced_summaries(summaries: Sequence[Summary], fence: str) -> list[str]:
 def summary_label(index: int) -> str:
     """The id by which the model knows a summary."""
     return f"s{index + 1}"
+
+
+def finding_label(index: int) -> str:
+    """The id by which the model knows a finding."""
+    return f"f{index + 1}"
 
 
 def place_of(passage: Passage) -> str:
@@ -251,7 +266,7 @@ def describe(task: CheckTask) -> str:
 def _judge_schema(labels: list[str]) -> AnswerSchema:
     passage = {"enum": labels}
     quote = {"type": "string", "maxLength": MAX_QUOTE}
-    message = {"type": "string", "minLength": 1, "maxLength": MAX_MESSAGE}
+    message = some_text(MAX_MESSAGE)
     finding = closed(
         severity={"enum": ["critical", "major", "minor"]},
         kind={"enum": ["wrong", "missing"]},
@@ -264,8 +279,8 @@ def _judge_schema(labels: list[str]) -> AnswerSchema:
         name="judgement",
         schema=closed(
             reason=message,
-            grounds={"type": "array", "items": closed(passage=passage, quote=quote), "maxItems": MAX_GROUNDS},
-            findings={"type": "array", "items": finding, "maxItems": MAX_FINDINGS},
+            grounds=several(closed(passage=passage, quote=quote), most=MAX_GROUNDS),
+            findings=several(finding, most=MAX_FINDINGS),
             score={"type": "integer", "minimum": 0, "maximum": 100},
             verdict={"enum": ["pass", "fail", "cannot_tell"]},
         ),
@@ -276,20 +291,9 @@ def _screen_schema(labels: list[str]) -> AnswerSchema:
     return AnswerSchema(
         name="relevant",
         schema=closed(
-            relevant={
-                "type": "array",
-                "items": closed(passage={"enum": labels}, quote={"type": "string", "maxLength": MAX_SCREEN_QUOTE}),
-                "maxItems": MAX_SCREENED,
-            }
+            relevant=several(
+                closed(passage={"enum": labels}, quote={"type": "string", "maxLength": MAX_SCREEN_QUOTE}),
+                most=MAX_SCREENED,
+            )
         ),
     )
-
-
-def closed(**properties: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON schemas
-    """An object with these properties, all of them required, and no others."""
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }

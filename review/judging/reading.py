@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -34,15 +34,11 @@ class _Quotes:
     fabricated: int = 0
 
     def locate(self, label: str, quote: str) -> Span | None:
-        """In the passage that is named first, then in the others: a wrong id does not make a true quote false."""
         self.given += 1
         named = self.passages[label]
-        for passage in (named, *self.passages.values()):
-            text = self.texts.get(passage.document, "") if passage.document else self.text
-            if span := find_quote(text, quote, start=passage.start, end=passage.end):
-                return replace(span, document=passage.document)
-        self.fabricated += 1
-        return None
+        span = find_in_passages(self.text, quote, self.passages.values(), first=named, texts=self.texts)
+        self.fabricated += span is None
+        return span
 
     @property
     def share(self) -> float:
@@ -200,6 +196,25 @@ def find_quote(text: str, quote: str, *, start: int = 0, end: int | None = None)
     if found < 0:
         return None
     return Span(start=places[found][0], end=places[found + len(wanted) - 1][1])
+
+
+def find_in_passages(
+    text: str,
+    quote: str,
+    passages: Iterable[Passage],
+    *,
+    first: Passage | None = None,
+    texts: Mapping[str, str] | None = None,
+) -> Span | None:
+    """Locate a quote in the ``first`` passage, else in the others: a wrong id does not make a true quote false.
+
+    ``texts`` are those of related documents by their ids; ``text`` is that of the other passages.
+    """
+    for passage in (*([first] if first else []), *passages):
+        own = (texts or {}).get(passage.document, "") if passage.document else text
+        if span := find_quote(own, quote, start=passage.start, end=passage.end):
+            return replace(span, document=passage.document)
+    return None
 
 
 def fold_quote(quote: str) -> str:

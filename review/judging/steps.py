@@ -28,6 +28,15 @@ class StepState(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Spending:
+    """What something takes of the strong model at most, whatever is found."""
+
+    requests: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StepOutcome:
     """What a step came to. ``counts`` and ``categories`` are shown to people; ``record`` is what a replay needs.
 

@@ -19,7 +19,7 @@ from hub.llm.types import LlmRequest, Strength
 from knowledge.guidelines.editions import articles_of, editions_in_force
 from knowledge.models import VersionContent
 from knowledge.ontology.store import topics_for
-from review.judging.advice import MostAdvice, most_advice
+from review.judging.advice import most_advice
 from review.judging.choosing import Forecaster, is_long
 from review.judging.digest import plan_digest
 from review.judging.excerpts import plain_target, planted_in
@@ -28,12 +28,12 @@ from review.judging.long_documents import is_affordable, is_screened, unanswered
 from review.judging.model_session import task_of
 from review.judging.prompts import numbers_in_force, texts_of
 from review.judging.second_opinion.asking import PER_LONG_REQUEST
-from review.judging.second_opinion.request import MostOpinions, most_opinions
-from review.judging.steps import StepName
+from review.judging.second_opinion.request import most_opinions
+from review.judging.steps import Spending, StepName
 from review.judging.supplements import MAX_OBSERVATIONS
 from review.judging.sweep.asking import subject_of
 from review.judging.sweep.reading import plan_readings
-from review.judging.sweep.refuting import MostTests, most_tests
+from review.judging.sweep.refuting import most_tests
 from review.judging.unseen import joined, unseen_in
 from review.models import CheckItemVersion
 from review.rules.content.curated import rules_of
@@ -108,53 +108,44 @@ def estimate_review(
     return _sum_up(items, _plan(gatherer, open_items, ruled=len(items) - len(open_items)), most, is_judged=True)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Spending:
-    """What something takes at most, of the strong model."""
-
-    requests: int = 0
-    tokens_in: int = 0
-    tokens_out: int = 0
-
-
-NOTHING = _Spending()
+NOTHING = Spending()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Most:
     """What the steps take at most whose requests nobody knows before."""
 
-    advice: _Spending = NOTHING
-    second_opinion: _Spending = NOTHING
-    sweep: _Spending = NOTHING
+    advice: Spending = NOTHING
+    second_opinion: Spending = NOTHING
+    sweep: Spending = NOTHING
     categories: tuple[str, ...] = ()
 
     @property
-    def all(self) -> tuple[_Spending, ...]:
+    def all(self) -> tuple[Spending, ...]:
         return (self.advice, self.second_opinion, self.sweep)
 
 
-def _spending(most: MostAdvice | MostOpinions | MostTests) -> _Spending:
+def _spending(most: Spending) -> Spending:
     """No answer is longer than LLM_MAX_OUTPUT_TOKENS."""
     longest = settings.CONFIG.llm_max_output_tokens
     out = min(most.tokens_out, most.requests * longest)
-    return _Spending(requests=most.requests, tokens_in=most.tokens_in, tokens_out=out)
+    return replace(most, tokens_out=out)
 
 
-def _of_second_opinion(target: RuleInput, *, related: int) -> _Spending:
+def _of_second_opinion(target: RuleInput, *, related: int) -> Spending:
     size, tokens = estimate_text_tokens(target.text), settings.CONFIG.llm_context_tokens
     most = most_opinions(document_tokens=size, tokens=tokens, per_long_request=PER_LONG_REQUEST, related=related)
     return _spending(most)
 
 
-def _of_sweep(target: RuleInput, *, has_related: bool, categories: Sequence[str]) -> _Spending:
+def _of_sweep(target: RuleInput, *, has_related: bool, categories: Sequence[str]) -> Spending:
     """All requests of the reading, each with as many facts as it may hold, and at most so many tests."""
     tokens, prompts = settings.CONFIG.llm_context_tokens, texts_of(numbers_in_force())
     read = subject_of(target, joined([*unseen_in(target.text), *planted_in(target)]))
     planned = plan_readings(read, tokens=tokens, prompt=prompts.sweep, has_related=has_related, categories=categories)
     readings = _prepared(request for request, _more in planned)
     tests = _spending(most_tests(document_tokens=estimate_text_tokens(target.text), tokens=tokens))
-    return _Spending(
+    return Spending(
         requests=len(readings) + tests.requests,
         tokens_in=sum(one.estimate.tokens_in for one in readings) + sum(more for _, more in planned) + tests.tokens_in,
         tokens_out=sum(one.estimate.tokens_out for one in readings) + tests.tokens_out,

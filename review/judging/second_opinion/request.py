@@ -15,8 +15,10 @@ from hub.llm.material import fence_of, fenced, label_of
 from hub.llm.types import AnswerSchema, LlmRequest
 from knowledge.text.folding import normalise
 from knowledge.text.sentences import sentences_around
-from review.judging.plan import MAX_QUOTE, REPAIRS, closed, fenced_passages, messages_of
-from review.judging.reading import find_quote, fold_quote
+from review.judging.answer_schemas import closed, several, some_text
+from review.judging.plan import MAX_QUOTE, REPAIRS, fenced_passages, finding_label, messages_of
+from review.judging.reading import find_in_passages, fold_quote
+from review.judging.steps import Spending
 from review.judging.types import Passage
 from review.judging.unseen import Unfit, shown_text
 from review.types import Severity, Span
@@ -119,16 +121,7 @@ class Reviewed:
         return shown_text(self.text, passage.start, passage.end, self.withheld)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MostOpinions:
-    """What a second opinion takes at most, whatever is found."""
-
-    requests: int
-    tokens_in: int
-    tokens_out: int
-
-
-def most_opinions(*, document_tokens: int, tokens: int, per_long_request: int, related: int = 0) -> MostOpinions:
+def most_opinions(*, document_tokens: int, tokens: int, per_long_request: int, related: int = 0) -> Spending:
     """Bound what a second opinion takes: MAX_DOUBTS findings, all of which a model wants to overturn.
 
     What tells of related documents is asked about apart, so that each may take a request more.
@@ -138,7 +131,7 @@ def most_opinions(*, document_tokens: int, tokens: int, per_long_request: int, r
     asked = groups * (min(document_tokens, tokens) + TOKENS_OF_REQUEST) + MAX_DOUBTS * TOKENS_OF_DOUBT
     proved = groups * TOKENS_OF_REQUEST + MAX_DOUBTS * TOKENS_OF_PROOF
     out = 2 * groups * OPINION_OUTPUT_TOKENS
-    return MostOpinions(requests=2 * groups, tokens_in=asked + proved, tokens_out=out)
+    return Spending(requests=2 * groups, tokens_in=asked + proved, tokens_out=out)
 
 
 def group_doubts(doubts: Sequence[Doubt], *, size: int = PER_REQUEST) -> tuple[tuple[Doubt, ...], ...]:
@@ -168,7 +161,7 @@ def opinion_request(
     shown = [reviewed.shown(passage) for passage in passages]
     described = [_description(doubt, passages) for doubt in doubts]
     fence = fence_of([*shown, *described])
-    labels = [_doubt_label(at) for at in range(len(doubts))]
+    labels = [finding_label(at) for at in range(len(doubts))]
     material = [
         *fenced_passages(passages, shown, fence),
         *(
@@ -191,7 +184,7 @@ def read_opinions(
     """Take the first opinion on each finding. One that overturns it with a quote that does not hold overturns nothing,
     and confirms nothing, either: its ``refused`` tells.
     """
-    named = {_doubt_label(at): doubt for at, doubt in enumerate(doubts)}
+    named = {finding_label(at): doubt for at, doubt in enumerate(doubts)}
     labelled = {label_of(at): passage for at, passage in enumerate(passages)}
     taken: list[Opinion] = []
     for said in answer["opinions"]:
@@ -201,7 +194,10 @@ def read_opinions(
         if said["decision"] == "confirmed":
             taken.append(Opinion(doubt=doubt, is_overturned=False, reason=said["reason"].strip()))
             continue
-        found = [_locate(reviewed.text, labelled, each) for each in said["quotes"]]
+        found = [
+            find_in_passages(reviewed.text, each["quote"], labelled.values(), first=labelled[each["passage"]])
+            for each in said["quotes"]
+        ]
         proof = tuple(dict.fromkeys(span for span in found if span is not None and _is_proof(reviewed, doubt, span)))
         refused = len(said["quotes"]) - len(proof)
         holds = bool(proof) and not refused and _names_all(reviewed.text, doubt, proof)
@@ -215,14 +211,6 @@ def read_opinions(
             )
         )
     return tuple(taken)
-
-
-def _locate(text: str, labelled: Mapping[str, Passage], given: Mapping[str, str]) -> Span | None:
-    """In the passage that is named first, then in the others: a wrong id does not make a true quote false."""
-    for passage in (labelled[given["passage"]], *labelled.values()):
-        if span := find_quote(text, given["quote"], start=passage.start, end=passage.end):
-            return span
-    return None
 
 
 def _is_proof(reviewed: Reviewed, doubt: Doubt, span: Span) -> bool:
@@ -256,21 +244,19 @@ def proof_request(opinions: Sequence[Opinion], reviewed: Reviewed, *, prompt: st
         part
         for at, (content, message) in enumerate(zip(shown, said, strict=True))
         for part in (
-            fenced(content, label=f"q{at + 1}", place=f"quotes about {_doubt_label(at)}", fence=fence),
-            fenced(message, label=_doubt_label(at), place="finding", fence=fence),
+            fenced(content, label=f"q{at + 1}", place=f"quotes about {finding_label(at)}", fence=fence),
+            fenced(message, label=finding_label(at), place="finding", fence=fence),
         )
     ]
-    labels = [_doubt_label(at) for at in range(len(opinions))]
-    reason = {"type": "string", "minLength": 1, "maxLength": MAX_REASON}
+    labels = [finding_label(at) for at in range(len(opinions))]
+    reason = some_text(MAX_REASON)
     entry = closed(finding={"enum": labels}, reason=reason, holds={"enum": ["yes", "no"]})
     return LlmRequest(
         messages=messages_of(
             f"{PROOF_RULES.format(fence=fence)}\n\n{prompt}",
             "\n\n".join([*material, *([REPAIRS[repair]] if repair else [])]),
         ),
-        schema=AnswerSchema(
-            name="proofs", schema=closed(proofs={"type": "array", "items": entry, "maxItems": len(labels)})
-        ),
+        schema=AnswerSchema(name="proofs", schema=closed(proofs=several(entry, most=len(labels)))),
         max_output_tokens=OPINION_OUTPUT_TOKENS,
     )
 
@@ -280,7 +266,7 @@ def read_proofs(answer: Mapping[str, Any], opinions: Sequence[Opinion]) -> froze
     said: dict[str, list[bool]] = {}
     for one in answer["proofs"]:
         said.setdefault(one["finding"], []).append(one["holds"] == "yes")
-    labelled = ((said.get(_doubt_label(at), [False]), opinion) for at, opinion in enumerate(opinions))
+    labelled = ((said.get(finding_label(at), [False]), opinion) for at, opinion in enumerate(opinions))
     return frozenset(opinion.doubt.pk for words, opinion in labelled if all(words))
 
 
@@ -306,19 +292,15 @@ def _description(doubt: Doubt, passages: Sequence[Passage]) -> str:
     return "\n".join(f"{name}: {value}" for name, value in lines if value)
 
 
-def _doubt_label(index: int) -> str:
-    return f"f{index + 1}"
-
-
 def _opinion_schema(findings: list[str], passages: list[str]) -> AnswerSchema:
     quote = closed(passage={"enum": passages}, quote={"type": "string", "maxLength": MAX_QUOTE})
     opinion = closed(
         finding={"enum": findings},
-        reason={"type": "string", "minLength": 1, "maxLength": MAX_REASON},
-        quotes={"type": "array", "items": quote, "maxItems": MAX_QUOTES},
+        reason=some_text(MAX_REASON),
+        quotes=several(quote, most=MAX_QUOTES),
         decision={"enum": ["confirmed", "overturned", "cannot_tell"]},
     )
     return AnswerSchema(
         name="second_opinion",
-        schema=closed(opinions={"type": "array", "items": opinion, "maxItems": len(findings)}),
+        schema=closed(opinions=several(opinion, most=len(findings))),
     )

@@ -14,9 +14,10 @@ from hub.llm.material import fence_of, fenced, label_of
 from hub.llm.tokens import estimate_text_tokens
 from hub.llm.types import AnswerSchema, LlmRequest
 from knowledge.text.folding import normalise
+from review.judging.answer_schemas import closed, several, some_text
 from review.judging.overview import cut_stretches
-from review.judging.plan import REPAIRS, closed, fenced_passages, messages_of, place_of, tokens_of_passage
-from review.judging.reading import find_quote
+from review.judging.plan import REPAIRS, fenced_passages, messages_of, place_of, tokens_of_passage
+from review.judging.reading import find_in_passages, find_quote
 from review.judging.types import Passage
 from review.judging.unseen import overlaps, shown_text
 from review.rules.prompt_injection import reads_as_instruction
@@ -298,12 +299,9 @@ class _Places:
         return span
 
     def _in_text(self, label: str, quote: str) -> Span | None:
-        labelled = {label_of(at): one for at, one in enumerate(self.part)}
-        first = [labelled[label]] if label in labelled else []
-        for passage in (*first, *self.part):
-            if span := find_quote(self.subject.text, quote, start=passage.start, end=passage.end):
-                return span
-        return find_quote(self.subject.text, quote)
+        first = {label_of(at): one for at, one in enumerate(self.part)}.get(label)
+        text = self.subject.text
+        return find_in_passages(text, quote, self.part, first=first) or find_quote(text, quote)
 
     def heading_of(self, span: Span) -> str:
         return next((place_of(one) for one in self.subject.bodies if one.start <= span.start < one.end), "")
@@ -389,21 +387,21 @@ def _related_label(index: int) -> str:
 
 
 def _schema(labels: list[str], sources: list[str], categories: Sequence[str]) -> AnswerSchema:
-    words = {"type": "string", "minLength": 1, "maxLength": MAX_WORDS}
+    words = some_text(MAX_WORDS)
     text = {"type": "string", "maxLength": MAX_QUOTE}
     fact = closed(subject=words, attribute=words, value=words, passage={"enum": labels}, quote=text)
     quote = closed(passage={"enum": sources}, quote=text)
     finding = closed(
         category={"enum": list(categories)},
         kind={"enum": ["contradiction", "wrong", "missing"]},
-        message={"type": "string", "minLength": 1, "maxLength": MAX_MESSAGE},
-        quotes={"type": "array", "items": quote, "maxItems": MAX_QUOTES},
+        message=some_text(MAX_MESSAGE),
+        quotes=several(quote, most=MAX_QUOTES),
         severity={"enum": ["critical", "major", "minor"]},
     )
     return AnswerSchema(
         name="reading",
         schema=closed(
-            facts={"type": "array", "items": fact, "maxItems": MAX_FACTS},
-            findings={"type": "array", "items": finding, "maxItems": MAX_PROPOSALS},
+            facts=several(fact, most=MAX_FACTS),
+            findings=several(finding, most=MAX_PROPOSALS),
         ),
     )

@@ -8,7 +8,9 @@ from typing import Any
 
 from hub.llm.material import fence_of, fenced, label_of
 from hub.llm.types import AnswerSchema, LlmRequest
-from review.judging.plan import REPAIRS, closed, messages_of, place_of
+from review.judging.answer_schemas import closed, several, some_text
+from review.judging.plan import REPAIRS, finding_label, messages_of, place_of, window_around
+from review.judging.steps import Spending
 from review.judging.sweep.reading import Proposal, Subject
 from review.judging.types import Passage
 from review.judging.unseen import joined, shown_text
@@ -37,20 +39,11 @@ reader would change nothing because of it.
 - "verdicts" has one entry for each finding. Write in Japanese unless the passages are in English."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MostTests:
-    """What testing proposals takes at most."""
-
-    requests: int
-    tokens_in: int
-    tokens_out: int
-
-
-def most_tests(*, document_tokens: int, tokens: int) -> MostTests:
+def most_tests(*, document_tokens: int, tokens: int) -> Spending:
     """Bound what the tests take: MAX_REFUTED proposals, half of them of something missing."""
     groups = -(-MAX_REFUTED // PER_REQUEST) + 1
     shown = (groups // 2) * min(document_tokens, tokens)
-    return MostTests(
+    return Spending(
         requests=groups,
         tokens_in=groups * TOKENS_OF_REQUEST + MAX_REFUTED * TOKENS_OF_PROPOSAL + shown,
         tokens_out=groups * REFUTING_OUTPUT_TOKENS,
@@ -90,7 +83,7 @@ def refuting_request(
     shown = [shown_text(subject.text_of(one), one.start, one.end, subject.withheld_of(one)) for one, _place in windows]
     described = [_description(proposal, windows) for proposal in group]
     fence = fence_of([*shown, *described])
-    labels = [_label(at) for at in range(len(group))]
+    labels = [finding_label(at) for at in range(len(group))]
     material = [
         *(
             fenced(content, label=label_of(at), place=place, fence=fence)
@@ -105,15 +98,13 @@ def refuting_request(
     ]
     verdict = closed(
         finding={"enum": labels},
-        reason={"type": "string", "minLength": 1, "maxLength": MAX_REASON},
+        reason=some_text(MAX_REASON),
         severity={"enum": ["critical", "major", "minor"]},
         verdict={"enum": ["stands", "refuted", "cannot_tell"]},
     )
     return LlmRequest(
         messages=messages_of(f"{RULES.format(fence=fence)}\n\n{prompt}", "\n\n".join(material)),
-        schema=AnswerSchema(
-            name="refuting", schema=closed(verdicts={"type": "array", "items": verdict, "maxItems": len(labels)})
-        ),
+        schema=AnswerSchema(name="refuting", schema=closed(verdicts=several(verdict, most=len(labels)))),
         max_output_tokens=REFUTING_OUTPUT_TOKENS,
     )
 
@@ -123,7 +114,7 @@ def read_verdicts(answer: Mapping[str, Any], group: Sequence[Proposal]) -> tuple
     said: dict[str, list[Mapping[str, Any]]] = {}
     for one in answer["verdicts"]:
         said.setdefault(one["finding"], []).append(one)
-    return tuple(_tested(proposal, said.get(_label(at), [])) for at, proposal in enumerate(group))
+    return tuple(_tested(proposal, said.get(finding_label(at), [])) for at, proposal in enumerate(group))
 
 
 def _tested(proposal: Proposal, words: Sequence[Mapping[str, Any]]) -> Examined:
@@ -146,13 +137,8 @@ def _windows(group: Sequence[Proposal], subject: Subject, more: Sequence[Passage
 
 def _around(text: str, quote: Span) -> Span:
     """A quote with what stands around it, in whole lines where they are short."""
-    start, end = max(quote.start - AROUND, 0), min(quote.end + AROUND, len(text))
-    first, last = text.find("\n", start, quote.start), text.rfind("\n", quote.end, end)
-    return Span(
-        start=0 if start == 0 else first + 1 if first >= 0 else start,
-        end=last if last >= 0 and end < len(text) else end,
-        document=quote.document,
-    )
+    start, end = window_around(text, quote.start, quote.end, around=AROUND)
+    return Span(start=start, end=end, document=quote.document)
 
 
 def _place(subject: Subject, span: Span) -> str:
@@ -171,7 +157,3 @@ def _description(proposal: Proposal, windows: Sequence[tuple[Span, str]]) -> str
         )
     ]
     return f"Finding: {proposal.message}\nPassages: {', '.join(places)}"
-
-
-def _label(index: int) -> str:
-    return f"f{index + 1}"

@@ -21,13 +21,13 @@ from review.judging.advice import (
     MAX_SHOWN,
     PER_REQUEST,
     Flaw,
-    MostAdvice,
     advice_request,
     group_flaws,
     most_advice,
     passages_of,
 )
 from review.judging.sampling import SamplingProvider
+from review.judging.steps import Spending
 from review.judging.types import CheckTask
 from review.models import ModelSuggestion, Review
 from review.report import build_report
@@ -256,7 +256,7 @@ def test_suggestions_take_no_more_than_was_told(checks):
     assert len(asked) <= most.requests
     assert sum(map(estimate_request_tokens, asked)) <= most.tokens_in
     assert sum(one.max_output_tokens for one in asked) <= most.tokens_out
-    assert most_advice(text, checks=0) == MostAdvice(requests=0, tokens_in=0, tokens_out=0)
+    assert most_advice(text, checks=0) == Spending(requests=0, tokens_in=0, tokens_out=0)
 
 
 def test_an_estimate_counts_suggestions_at_most_and_only_detailed_ones(plain, configured):
