@@ -22,6 +22,7 @@ from review.judging.sweep.reading import (
     RELATED_SHARE,
     Fact,
     Proposal,
+    RelatedSection,
     Round,
     Subject,
     choose_related,
@@ -30,6 +31,7 @@ from review.judging.sweep.reading import (
     read_part,
     reading_request,
     rounds_for,
+    sections_of_related,
 )
 from review.judging.sweep.refuting import (
     MAX_REFUTED,
@@ -62,6 +64,7 @@ class Sweep:
     _proposals: list[Proposal] = field(default_factory=list)
     _unverified: int = 0
     _facts: int = 0
+    _related: tuple[RelatedSection, ...] = ()
 
     @property
     def _target(self) -> RuleInput:
@@ -109,6 +112,7 @@ class Sweep:
     def _read(self, subject: Subject, reading: Round) -> None:
         """Read all parts in order. :raises NotAnswered: nobody can be asked any more."""
         facts: list[Fact] = []
+        self._related = sections_of_related(subject) if reading.shows_related else ()
         for part in cut_parts(subject.text, subject.bodies, tokens=part_tokens(self.reader.tokens, reading)):
             self._read_part(subject, reading, part, facts)
 
@@ -130,7 +134,7 @@ class Sweep:
     def _ask_about(self, subject: Subject, reading: Round, part: Sequence[Passage], facts: list[Fact]) -> None:
         reader = self.reader
         tokens = reader.tokens
-        related = choose_related(subject, part, tokens=tokens // RELATED_SHARE) if reading.shows_related else ()
+        related = choose_related(self._related, subject.text, part, tokens=tokens // RELATED_SHARE)
 
         def make(repair: str) -> LlmRequest:
             return reading_request(

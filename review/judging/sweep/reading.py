@@ -135,6 +135,15 @@ class RelatedPassage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RelatedSection:
+    """A section of a related document with what it takes in a request, and its pairs of characters."""
+
+    shown: RelatedPassage
+    tokens: int
+    pairs: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Read:
     """What an answer about a part comes to. ``unverified`` counts proposals whose quotes do not hold."""
 
@@ -346,26 +355,36 @@ def _outline(bodies: Sequence[Passage], *, tokens: int) -> str:
     return "\n".join(lines)
 
 
-def choose_related(subject: Subject, part: Sequence[Passage], *, tokens: int) -> tuple[RelatedPassage, ...]:
-    """The sections of the related documents that share most with a part, as far as they fit; all where they do.
+def sections_of_related(subject: Subject) -> tuple[RelatedSection, ...]:
+    """The sections of the related documents, in their order, as `choose_related` compares them with each part."""
+    return tuple(
+        RelatedSection(
+            shown=RelatedPassage(document=document, passage=body),
+            tokens=tokens_of_passage(document.text, body),
+            pairs=_pairs(document.text[body.start : body.end]),
+        )
+        for document in subject.related
+        for body in (subject.related_bodies or {}).get(document.document_id, ())
+    )
+
+
+def choose_related(
+    sections: Sequence[RelatedSection], text: str, part: Sequence[Passage], *, tokens: int
+) -> tuple[RelatedPassage, ...]:
+    """The related sections that share most with a part of a text, as far as they fit; all where they do.
 
     Two texts share pairs of characters. It needs no index, so it is the same wherever it is done again.
     """
-    pairs = _pairs("".join(subject.text[one.start : one.end] for one in part))
-    ranked: list[tuple[float, int, int, RelatedPassage]] = []
-    for at, document in enumerate(subject.related):
-        for body in (subject.related_bodies or {}).get(document.document_id, ()):
-            own = _pairs(document.text[body.start : body.end])
-            likeness = len(own & pairs) / (len(own) or 1)
-            ranked.append((-likeness, at, body.start, RelatedPassage(document=document, passage=body)))
-    chosen: list[tuple[int, int, RelatedPassage]] = []
+    pairs = _pairs("".join(text[one.start : one.end] for one in part))
+    likeness = [len(one.pairs & pairs) / (len(one.pairs) or 1) for one in sections]
+    chosen: list[int] = []
     left = tokens
-    for _likeness, at, start, one in sorted(ranked, key=lambda row: row[:3]):
-        left -= tokens_of_passage(one.document.text, one.passage)
+    for at in sorted(range(len(sections)), key=lambda at: -likeness[at]):
+        left -= sections[at].tokens
         if left < 0:
             break
-        chosen.append((at, start, one))
-    return tuple(one for _at, _start, one in sorted(chosen, key=lambda row: row[:2]))
+        chosen.append(at)
+    return tuple(sections[at].shown for at in sorted(chosen))
 
 
 def _pairs(text: str) -> frozenset[str]:
