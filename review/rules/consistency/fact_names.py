@@ -11,7 +11,7 @@ from review.rules.base import shipped
 
 EXAMPLE = re.compile(r"例えば|たとえば|例:|例）|\(例|仮に")
 _MARKS = re.compile(r"[*_`「」『』\"']")
-_BRACKETS = re.compile(r"[(（\[【][^()（）\[\]【】]*[)）\]】]")
+BRACKETS = re.compile(r"[(（\[【][^()（）\[\]【】]*[)）\]】]")
 _JAPANESE = re.compile(r"[一-龯ァ-ヴ]{2,}")
 _UNIT_REMARK = re.compile(r"税込|単位|目安|予定|必須|任意|以下|以上|以内|略|※")
 _OWN_CONDITION = re.compile(r"[0-9a-z一二三四五六甲乙元]|(?:度|リスク|レベル|ランク|クラス)[がはの:]?「?[最高中低重軽]")
@@ -82,7 +82,7 @@ def folded_name(written: str) -> str:
     if len(written) > _LONGEST:
         return ""
     patterns = _patterns()
-    plain = fold_compact(_BRACKETS.sub("", _MARKS.sub("", written)))
+    plain = fold_compact(BRACKETS.sub("", _MARKS.sub("", written)))
     while found := patterns["general"].match(plain):
         plain = plain[found.end() :]
     if patterns["only_general"].fullmatch(plain):
@@ -154,7 +154,7 @@ def conditions_of(text: str, titles: tuple[str, ...] = (), names: tuple[str, ...
     for title in titles:
         found |= {f"title:{match[0]}" for match in in_titles.finditer(fold_compact(title))}
     for name in names:
-        for bracket in _BRACKETS.findall(name):
+        for bracket in BRACKETS.findall(name):
             if _JAPANESE.search(bracket) and not _UNIT_REMARK.search(bracket):
                 found.add(f"of:{fold_compact(bracket)[1:-1]}")
     return frozenset(found)

@@ -15,6 +15,7 @@ from knowledge.text.structure import section_at
 from knowledge.text.tables import Row, Table, read_tables
 from knowledge.types.documents import Block, BlockKind, Section
 from review.rules.base import shipped
+from review.rules.consistency.fact_names import BRACKETS
 from review.rules.prose import read_prose
 
 _LINE = re.compile(
@@ -56,7 +57,6 @@ _STRIPPED = re.compile(
 )
 # A longer cell names no quantity.
 _LONGEST_NAME = 200
-_BRACKETS = re.compile(r"[(（\[【][^()（）\[\]【】]*[)）\]】]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,7 +164,7 @@ def label_of(written: str) -> str:
     >>> label_of("**目標カバレッジ**（行）"), label_of("テスト件数"), label_of("起動時間の目標値")
     ('カバレッジ', 'テスト総数', '起動時間')
     """
-    bare = _GENERAL.sub("", _BRACKETS.sub("", narrow(written).replace("*", "")).strip())
+    bare = _GENERAL.sub("", BRACKETS.sub("", narrow(written).replace("*", "")).strip())
     while len(bare) <= _LONGEST_NAME and bare != (shorter := _STRIPPED.sub("", bare)) and shorter:
         bare = shorter
     folded = fold_compact(bare)
