@@ -1,7 +1,7 @@
 """Paths by which a document is joined to what it answers to: articles of guidelines, and parts of other documents.
 
-Found without asking for permission, for work on documents that the caller was let see before; whoever shows a path
-asks `shown_to` first.
+No permission filter is applied: the documents are ones that the caller may read. A path is shown to people only after
+`shown_to`.
 """
 
 from __future__ import annotations

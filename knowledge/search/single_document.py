@@ -53,7 +53,7 @@ class NearestChunks:
 def rank_within(version: DocumentVersion, question: str) -> RankedChunks:
     """Rank all chunks of a version by meaning and by words; equals in document order.
 
-    Asks nobody for permission: it is for work on a document that the caller was let see before. Nine queries at most.
+    No permission filter is applied: the document is one that the caller may read. Nine queries at most.
     A leg that fails is replaced by the other one and a notice. :raises django.db.Error: the passages can't be read, or
     the connection is lost.
     """

@@ -74,7 +74,7 @@ class SupplementMaker:
         return [one for one in in_turn if one is not None], list(dict.fromkeys(said))
 
     def again(self, stored: Sequence[Mapping[str, Any]]) -> tuple[Supplement, ...]:
-        """Make the supplements of an earlier review again; what there is no more is left out."""
+        """Return the supplements of an earlier review, without those whose article or document is gone."""
         documents = {one.document_id: one for one in self._documents()}
         made: list[Supplement] = []
         for one in stored:

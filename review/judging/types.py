@@ -49,7 +49,7 @@ class Consultation:
         )
 
     def as_json(self) -> dict[str, Any]:
-        """Return what is stored with the result; what there is none of is left out."""
+        """Return what is stored with the result, without empty lists."""
         stored = {
             "chunks": [list(pair) for pair in self.chunks],
             "paths": [path.as_json() for path in self.paths],
