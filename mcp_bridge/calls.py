@@ -63,7 +63,7 @@ def around_calls(door: Door, server: str) -> ServerMiddleware[Any]:
                 with caller_context(caller), _noted(ctx, door, server, caller.principal) as connection:
                     result = await call_next(ctx)
                     if isinstance(result, dict) and result.get("isError"):
-                        connection.fail(_told(result))
+                        connection.fail(_text_of(result))
                     return result
             except (MCPError, ValidationError):
                 raise  # the SDK answers these as they are: a protocol error, and -32602
@@ -78,7 +78,7 @@ def around_calls(door: Door, server: str) -> ServerMiddleware[Any]:
 
 @contextmanager
 def _noted(ctx: ServerRequestContext[Any, Any], door: Door, server: str, principal: Principal) -> Iterator[Connection]:
-    """Count the request for the page that lists connections, and what the client is told when it fails."""
+    """Count the request for the page that lists connections, and the error when it fails."""
     call = current_call()
     client = Connection(
         server=server,
@@ -100,7 +100,7 @@ def _noted(ctx: ServerRequestContext[Any, Any], door: Door, server: str, princip
             raise
 
 
-def _told(result: dict[str, Any]) -> str:
+def _text_of(result: dict[str, Any]) -> str:
     texts = [item["text"] for item in result.get("content", ()) if item.get("type") == "text"]
     return " ".join(texts)
 

@@ -29,7 +29,7 @@ from mcp_bridge.threads import in_thread
 logger = logging.getLogger(__name__)
 
 KEY_PREFIX = "hub:mcp:connections:"
-TELL_EVERY_S = 3.0
+PUBLISH_EVERY_S = 3.0
 REFRESH_S = 20.0
 KEPT_S = 60
 LIVE_WITHIN_S = 90.0  # a client of 2026-07-28 has no session: it counts as connected for this long after a request
@@ -136,9 +136,9 @@ class ConnectionLog:
         self._is_changed = True
 
     @asynccontextmanager
-    async def telling(self) -> AsyncIterator[None]:
-        """Let other processes know inside the block: what changed within three seconds, and that we live."""
-        task = asyncio.create_task(self._tell_forever(), name="mcp-connections")
+    async def published(self) -> AsyncIterator[None]:
+        """Publish the list to other processes while the block runs: changes within three seconds."""
+        task = asyncio.create_task(self._publish_forever(), name="mcp-connections")
         try:
             yield
         finally:
@@ -147,22 +147,22 @@ class ConnectionLog:
                 await task
             await in_thread(self.forget)
 
-    async def _tell_forever(self) -> None:
-        told_at = 0.0
+    async def _publish_forever(self) -> None:
+        published_at = 0.0
         while True:
-            await asyncio.sleep(TELL_EVERY_S)
-            if self._clients and (self._is_changed or time.monotonic() - told_at > REFRESH_S):
+            await asyncio.sleep(PUBLISH_EVERY_S)
+            if self._clients and (self._is_changed or time.monotonic() - published_at > REFRESH_S):
                 self._is_changed = False
-                told_at = time.monotonic()
-                await in_thread(self.tell)
+                published_at = time.monotonic()
+                await in_thread(self.publish)
 
-    def tell(self) -> None:
+    def publish(self) -> None:
         """Put this process's clients into the list as they are now; only a log line where Valkey is away."""
         text = json.dumps([asdict(one) for one in list(self._clients.values())])
         try:
             _client().set(self._key, text, ex=KEPT_S)
         except redis.RedisError as error:
-            logger.info("the list of MCP connections is not told to others: %s", error)
+            logger.info("the list of MCP connections is not published: %s", error)
 
     def forget(self) -> None:
         """Take this process's clients out of the list."""

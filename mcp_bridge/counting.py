@@ -15,7 +15,7 @@ def count_call(tool: str, outcome: str) -> None:
 
 
 def count_error(code: str) -> None:
-    """Count an error that the running request's caller is told, by its stable code."""
+    """Count an error of the running request by its stable code."""
     if _is_over_stdio():
         count(Point(family=STDIO_ERRORS, labels=(code,), value=1))
     else:

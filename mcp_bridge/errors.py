@@ -76,12 +76,12 @@ def internal_error(error: BaseException, *, language: str | None) -> MCPError:
     count_failure("internal_error")
     number = request_id()
     logger.error("unexpected %s in an MCP call", type(error).__name__, exc_info=error)
-    told = HubError(
+    shown = HubError(
         _("Something went wrong inside the hub. Report it together with the request id {request_id}."),
         request_id=number,
     )
     data = {"retryable": False, "fallbackStrategy": "report_to_operator", "request_id": number}
-    return MCPError(code=INTERNAL_ERROR, message=in_words(told, language), data=data)
+    return MCPError(code=INTERNAL_ERROR, message=in_words(shown, language), data=data)
 
 
 def unknown(kind: str, name: object, known: list[str]) -> MCPError:

@@ -112,7 +112,7 @@ class McpApps:
             stack.push_async_callback(self._tokens.aclose)
             stack.push_async_callback(self._counter.aclose)
             stack.push_async_callback(self._events.aclose)
-            await stack.enter_async_context(self._connections.telling())
+            await stack.enter_async_context(self._connections.published())
             yield
 
     def end_streams(self) -> None:

@@ -30,7 +30,7 @@ PAGE_SIZE = 50
 Stored = Callable[[str | None], Awaitable[KeysetPage[Resource]]]
 # Gives something that differs when what is stored for a caller has become another list.
 StoredState = Callable[[Principal], Awaitable[object]]
-# Is told that a client has asked for a list.
+# Is called when a client has asked for a list.
 OnListed = Callable[[ServerRequestContext[Any, Any], Kind], Awaitable[None]]
 
 

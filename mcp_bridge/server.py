@@ -170,9 +170,9 @@ class HubServer(MCPServer[Any]):
         serve("subscriptions/listen", SubscriptionsListenRequestParams, self.streams)
         serve("resources/subscribe", SubscribeRequestParams, handshake.subscribe)
         serve("resources/unsubscribe", UnsubscribeRequestParams, handshake.unsubscribe)
-        # Nor to what the handshake eras are told that the server sends.
-        told = NotificationOptions(tools_changed=True, resources_changed=True, prompts_changed=True)
-        options = partial(self._lowlevel_server.create_initialization_options, told)
+        # Nor to what the server announces in the handshake eras.
+        announced = NotificationOptions(tools_changed=True, resources_changed=True, prompts_changed=True)
+        options = partial(self._lowlevel_server.create_initialization_options, announced)
         self._lowlevel_server.create_initialization_options = options  # type: ignore[method-assign]
 
     def _new_follower(self) -> Follower:

@@ -48,28 +48,28 @@ class Stop:
         return self._is_set
 
     def set(self) -> None:
-        """Tell the work to end; who waits inside of it is woken by this thread."""
+        """Ask the work to end; this thread calls what its waits gave to be woken by."""
         with self._lock:
             self._is_set = True
             wake, self._wake = self._wake, []
-        for tell in wake:
-            tell()
+        for call in wake:
+            call()
 
     @contextmanager
-    def waking(self, tell: Callable[[], None]) -> Iterator[None]:
-        """Call ``tell`` once when the work is to end, at once when it already is, while the block runs."""
+    def waking(self, wake: Callable[[], None]) -> Iterator[None]:
+        """Call ``wake`` once when the work is to end, at once when it already is, while the block runs."""
         with self._lock:
             is_late = self._is_set
             if not is_late:
-                self._wake.append(tell)
+                self._wake.append(wake)
         if is_late:
-            tell()
+            wake()
         try:
             yield
         finally:
             with self._lock:
-                if tell in self._wake:
-                    self._wake.remove(tell)
+                if wake in self._wake:
+                    self._wake.remove(wake)
 
 
 _current: ContextVar[Stop | None] = ContextVar("hub_stop", default=None)
@@ -86,13 +86,13 @@ def stoppable_by(stop: Stop) -> Iterator[None]:
 
 
 @contextmanager
-def woken_by_stop(tell: Callable[[], None]) -> Iterator[None]:
-    """Call ``tell`` from another thread when the running work is to end while the block waits."""
+def woken_by_stop(wake: Callable[[], None]) -> Iterator[None]:
+    """Call ``wake`` from another thread when the running work is to end while the block waits."""
     stop = _current.get()
     if stop is None:
         yield
         return
-    with stop.waking(tell):
+    with stop.waking(wake):
         yield
 
 

@@ -63,12 +63,12 @@ def _step(step: Step, left: float) -> bool:
 
 
 async def _report(ctx: Context[Any, Any], progress: Progress) -> None:
-    told: tuple[int, str] | None = None
-    told_at = value = 0.0
+    reported: tuple[int, str] | None = None
+    reported_at = value = 0.0
     while True:
         now = await in_thread(progress)
-        if now != told or time.monotonic() - told_at >= REMIND_S:
-            told, told_at = now, time.monotonic()
+        if now != reported or time.monotonic() - reported_at >= REMIND_S:
+            reported, reported_at = now, time.monotonic()
             # the protocol wants a value that grows with each report
             value = max(float(now[0]), value + 0.01)
             await ctx.report_progress(value, 100, f"{now[1]} ({now[0]} %)")

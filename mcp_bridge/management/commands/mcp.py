@@ -76,7 +76,7 @@ async def _serve(name: str, token: str, language: str | None) -> None:
         _release_servers()
 
     collect_seldom(REQUESTS)
-    async with door.connections.telling():
+    async with door.connections.published():
         await serve(server._lowlevel_server, on_end=server.streams.close, on_leave=on_leave)
 
 

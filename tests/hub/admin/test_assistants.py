@@ -36,7 +36,7 @@ def connect(log: ConnectionLog, user, *, client: str, error: str = "") -> None:
     with log.request_of(row) as kept:
         if error:
             kept.fail(error)
-    log.tell()
+    log.publish()
 
 
 @pytest.mark.parametrize("language", ["ja", "en"])
