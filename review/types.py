@@ -154,6 +154,16 @@ class RelatedDocument:
     sections: tuple[Section, ...]
     blocks: tuple[Block, ...]
 
+    def as_input(self) -> RuleInput:
+        """Return it as rules see the reviewed document."""
+        return RuleInput(
+            text=self.text,
+            title=self.title,
+            document_type=self.document_type,
+            sections=self.sections,
+            blocks=self.blocks,
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Concealed:

@@ -19,7 +19,6 @@ from review.judging.plan import holds_planted, without_withheld
 from review.judging.retrieval import PathLine
 from review.judging.types import Passage, Supplement, SupplementKind
 from review.judging.unseen import unseen_in
-from review.rules.traceability.across import as_input
 from review.types import RelatedDocument, RuleInput, Span
 
 # Of each related document so many passages, of the graph so many paths, of rules so many remarks.
@@ -112,7 +111,7 @@ class SupplementMaker:
 
     def _planted_in(self, document: RelatedDocument) -> tuple[Span, ...]:
         if document.document_id not in self._planted:
-            self._planted[document.document_id] = planted_in(as_input(document))
+            self._planted[document.document_id] = planted_in(document.as_input())
         return self._planted[document.document_id]
 
 

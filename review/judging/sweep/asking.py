@@ -43,7 +43,6 @@ from review.judging.sweep.refuting import (
 from review.judging.types import Passage
 from review.judging.unseen import joined, unseen_in
 from review.models import Finding, FindingState, Review
-from review.rules.traceability.across import as_input
 from review.types import RelatedDocument, RuleInput, Severity, Span
 
 TIMED_OUT = "llm_timeout"
@@ -213,13 +212,13 @@ def subject_of(target: RuleInput, withheld: tuple[Span, ...]) -> Subject:
         withheld=withheld,
         related=target.related,
         topics=tuple(topic.label_ja for topic in target.topics),
-        related_bodies={one.document_id: harmless_bodies(as_input(one)) for one in target.related},
+        related_bodies={one.document_id: harmless_bodies(one.as_input()) for one in target.related},
         related_withheld={one.document_id: _withheld_of(one) for one in target.related},
     )
 
 
 def _withheld_of(related: RelatedDocument) -> tuple[Span, ...]:
-    return joined([*unseen_in(related.text), *planted_in(as_input(related))])
+    return joined([*unseen_in(related.text), *planted_in(related.as_input())])
 
 
 def _of_rules(review: Review) -> list[Finding]:

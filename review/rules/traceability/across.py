@@ -45,17 +45,6 @@ def kind_name(related: RelatedDocument) -> Text:
     return _NAMES.get(kind_of(related.document_type, related.title), _OTHER)
 
 
-def as_input(related: RelatedDocument) -> RuleInput:
-    """Return a related document as rules see the reviewed one."""
-    return RuleInput(
-        text=related.text,
-        title=related.title,
-        document_type=related.document_type,
-        sections=related.sections,
-        blocks=related.blocks,
-    )
-
-
 def families_in(related: RelatedDocument) -> tuple[Family, ...]:
     """Return the identifier families of a related document, ordered by first mention."""
     return read_families(related.text, related.sections, related.blocks)

@@ -12,7 +12,7 @@ from knowledge.text.identifiers import read_families
 from knowledge.text.outline import place
 from knowledge.text.tables import read_tables
 from review.rules.base import finding, listed, rule, skipped
-from review.rules.traceability.across import as_input, families_in, home, name_of, related_spans, same_thing
+from review.rules.traceability.across import families_in, home, name_of, related_spans, same_thing
 from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span
 
 _BESIDE = re.compile(r"\s*+(?:[（(]\s*+(?P<name>[^()（）\n|、,]{2,40}?)\s*+[)）]|「(?P<quoted>[^「」\n]{2,40})」)")
@@ -58,7 +58,7 @@ def _definitions(target: RuleInput) -> dict[str, Definition]:
             name = name_of(mention, row, target)
             found.setdefault(mention.id, Definition(name=name, span=Span(start=mention.start, end=mention.end)))
     for related in target.related:
-        other = as_input(related)
+        other = related.as_input()
         tables = read_tables(other.text, other.blocks)
         for family in families_in(related):
             for mention in family.definitions:
