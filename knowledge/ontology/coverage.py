@@ -18,8 +18,8 @@ from knowledge.ontology.passages import (
     pieces,
     without_list_mark,
 )
-from knowledge.ontology.statements import TopicStatements, only_names_a_document
-from knowledge.ontology.titles import names_topic, passage_cues, reads_as_heading
+from knowledge.ontology.statements import TopicStatements, labels_of, only_names_a_document, sentences_of
+from knowledge.ontology.titles import headings_about, names_topic, passage_cues, reads_as_heading
 from knowledge.text.folding import normalise
 from knowledge.text.outline import is_history, names_history
 from knowledge.text.structure import is_table_of_contents, section_at
@@ -99,14 +99,15 @@ class _Reader:
         self._history = tuple((section.start, section.end) for section in history)
         glossary = [section for section in sections if _GLOSSARY.search(section.title)]
         self._glossary = tuple((section.start, section.end) for section in glossary)
+        self._apparatus = (*((section.start, section.body_end) for section in self.contents), *self._history)
         self.by_id = {section.id: section for section in sections}
-        self.passages = tuple(self._passages())
+        passages = [each for each in self._passages() if not _EXAMPLE.search(each.text)]
+        self.stating = tuple(each for each in passages if not only_names_a_document(each))
         self.lines = tuple(self._line_headings())
-        self.deciding = tuple(passage for passage in self.passages if self._is_deciding(passage))
+        self.deciding = tuple(each for each in passages if self._is_deciding(each))
 
     def is_apparatus(self, offset: int) -> bool:
-        stretches = (*((section.start, section.body_end) for section in self.contents), *self._history)
-        return any(start <= offset < end for start, end in stretches)
+        return any(start <= offset < end for start, end in self._apparatus)
 
     def has_content(self, section: Section) -> bool:
         """Return whether anything but headings and placeholders is in the section or below it."""
@@ -146,8 +147,8 @@ class _Reader:
         return len(line) - len(line.lstrip(" \t"))
 
     def _is_deciding(self, passage: Passage) -> bool:
-        """Return whether a sentence there decides something: no example, and nowhere that only reports."""
-        if passage.in_glossary or _EXAMPLE.search(passage.text) or self.is_apparatus(passage.start):
+        """Return whether a sentence there decides something: nowhere that only reports."""
+        if passage.in_glossary or passage.in_apparatus:
             return False
         return not any(map(_REPORTING.search, self.path_at(passage.start)))
 
@@ -165,18 +166,32 @@ class _Reader:
             in_glossary = any(start <= block.start < end for start, end in self._glossary)
             for start, end in pieces(self.text, block):
                 piece = normalise(self.text[start:end])
-                if not (is_drawn(piece)):
+                if not is_drawn(piece):
                     yield Passage(
-                        start=start, end=end, text=piece, kind=block.kind, in_glossary=in_glossary, header=header
+                        start=start,
+                        end=end,
+                        text=piece,
+                        kind=block.kind,
+                        in_glossary=in_glossary,
+                        in_apparatus=self.is_apparatus(start),
+                        header=header,
+                        labels=labels_of(piece, block.kind, header),
+                        sentences=sentences_of(piece, block.kind),
                     )
 
 
 def _judge(topic: Topic, topics: tuple[Topic, ...], reader: _Reader) -> TopicJudgement:
-    headings = [section for section in reader.sections if _is_about(section, topic, topics, reader)]
+    about = headings_about(topic)
+    headings = [
+        section
+        for section in reader.sections
+        if about.include(section.title)
+        and not (topic.whole_document and _is_below_another(section.parent_id, topics, reader))
+    ]
     for section in headings:
         if reader.has_content(section):
             return _by_heading(topic, section, reader, CoverageStatus.TREATED, "has_content")
-    lines = (line for line in reader.lines if names_topic(line[0], topic))
+    lines = (line for line in reader.lines if about.include(line[0]))
     if line := next((line for line in lines if _heads(line[1], topic, topics, reader)), None):
         title, start, end = line
         return _treated(topic, (start, end), reader.path_at(start), text_of("coverage", "content_below", title=title))
@@ -187,12 +202,6 @@ def _judge(topic: Topic, topics: tuple[Topic, ...], reader: _Reader) -> TopicJud
     if headings:
         return _by_heading(topic, headings[0], reader, CoverageStatus.EMPTY, "empty")
     return _not_treated(topic, reader)
-
-
-def _is_about(section: Section, topic: Topic, topics: tuple[Topic, ...], reader: _Reader) -> bool:
-    if not names_topic(section.title, topic):
-        return False
-    return not topic.whole_document or not _is_below_another(section.parent_id, topics, reader)
 
 
 def _heads(offset: int, topic: Topic, topics: tuple[Topic, ...], reader: _Reader) -> bool:
@@ -218,11 +227,16 @@ def _is_below_another(section_id: str | None, topics: tuple[Topic, ...], reader:
 
 def _stating_passage(topic: Topic, reader: _Reader) -> Passage | None:
     cues, statements = passage_cues(topic), TopicStatements(topic)
-    for passage in reader.passages:
-        if _EXAMPLE.search(passage.text) or _is_foreign(topic, passage, reader) or only_names_a_document(passage):
+    is_history, is_glossary = any(map(names_history, topic.synonyms)), any(map(_GLOSSARY.search, topic.synonyms))
+    for passage in reader.stating:
+        # a change history states no design, and a glossary explains words of any topic
+        is_foreign = not is_history if passage.in_apparatus else passage.in_glossary and not is_glossary
+        if is_foreign:
             continue
         if any(cue.occurs_in(passage.text) for cue in cues):
             return passage
+        if not passage.labels:
+            continue
         if statements.are_labelled(passage, of_document=_is_introducing(passage, reader)) and not any(
             map(_CASE.search, reader.path_at(passage.start))
         ):
@@ -234,13 +248,6 @@ def _stating_passage(topic: Topic, reader: _Reader) -> Passage | None:
 def _is_introducing(passage: Passage, reader: _Reader) -> bool:
     path = reader.path_at(passage.start)
     return len(path) <= _OVERVIEW_LEVELS and (not path or bool(_OVERVIEW.search(path[-1])))
-
-
-def _is_foreign(topic: Topic, passage: Passage, reader: _Reader) -> bool:
-    """A change history states no design, and a glossary explains words of any topic."""
-    if reader.is_apparatus(passage.start):
-        return not any(map(names_history, topic.synonyms))
-    return passage.in_glossary and not any(_GLOSSARY.search(name) for name in topic.synonyms)
 
 
 def _by_heading(topic: Topic, section: Section, reader: _Reader, status: CoverageStatus, why: str) -> TopicJudgement:

@@ -32,7 +32,8 @@ _LIST_MARK = re.compile(r"^\s*(?:[-*+]|\d+[.)]|>|□|☐|■|●|・)?\s*(?:\[[ 
 class Passage:
     """A paragraph, list item or table row outside headings, code and the contents list.
 
-    ``header`` are the cells of the table's header row.
+    ``header`` are the cells of the table's header row, ``labels`` the names with a statement behind them, ``sentences``
+    those of running text. ``in_apparatus``: in a table of contents or change history.
     """
 
     start: int
@@ -40,7 +41,10 @@ class Passage:
     text: str
     kind: BlockKind
     in_glossary: bool
+    in_apparatus: bool = False
     header: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
+    sentences: tuple[str, ...] = ()
 
 
 def has_substance(source: str, kind: BlockKind) -> bool:

@@ -66,6 +66,22 @@ def only_names_a_document(passage: Passage) -> bool:
     return bool(_DOCUMENT_NAME.fullmatch(_MARKS.sub("", passage.text).strip(" *_")))
 
 
+def labels_of(text: str, kind: BlockKind, header: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the names that head a line or row of a passage with a statement behind them."""
+    return tuple(
+        label
+        for label, content in _labelled(text, kind, header)
+        if len(fold_compact(content)) >= _MIN_STATEMENT and not is_placeholder(content.strip())
+    )
+
+
+def sentences_of(text: str, kind: BlockKind) -> tuple[str, ...]:
+    """Return the sentences of a passage of running text, without white space and emphasis marks around them."""
+    if kind is BlockKind.TABLE:
+        return ()
+    return tuple(sentence.strip().rstrip("*_ ") for sentence in _SENTENCE.findall(text))
+
+
 class TopicStatements:
     """How a topic is stated without a heading, ready to be asked of many passages."""
 
@@ -85,11 +101,7 @@ class TopicStatements:
         ``of_document`` says that what is labelled there is the whole document's: its purpose, its scope.
         """
         return (self._is_asked or of_document) and any(
-            len(fold_compact(content)) >= _MIN_STATEMENT
-            and self._headings.include(label)
-            and not is_placeholder(content.strip())
-            and (self._is_asked or _OF_DOCUMENT.search(label))
-            for label, content in _labelled(passage)
+            self._headings.include(label) and (self._is_asked or _OF_DOCUMENT.search(label)) for label in passage.labels
         )
 
     def fill_column(self, passage: Passage) -> bool:
@@ -107,13 +119,10 @@ class TopicStatements:
 
     def have_subject(self, passage: Passage) -> bool:
         """Return whether a sentence has the topic's name as what it is about, and states how that is."""
-        if not self._is_asked or self._subject is None or passage.kind is BlockKind.TABLE:
+        if not self._is_asked or self._subject is None:
             return False
-        for sentence in _SENTENCE.finditer(passage.text):
-            said = sentence.group().strip().rstrip("*_ ")
-            if self._subject.search(said) and _STATES.search(said) and not _OPEN.search(said):
-                return True
-        return False
+        about = filter(self._subject.search, passage.sentences)
+        return any(_STATES.search(said) and not _OPEN.search(said) for said in about)
 
     def _columns_of(self, header: tuple[str, ...]) -> tuple[int, ...]:
         if header not in self._columns:
@@ -127,20 +136,20 @@ def _is_subject(name: str) -> bool:
     return not name.isascii() and len(name) >= _MIN_NAME and not _LISTS.search(name)
 
 
-def _labelled(passage: Passage) -> Iterator[tuple[str, str]]:
-    if passage.kind is BlockKind.TABLE:
-        cells = row_cells(passage.text)
+def _labelled(text: str, kind: BlockKind, header: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+    if kind is BlockKind.TABLE:
+        cells = row_cells(text)
         at = 1 if len(cells) > 2 and _NUMBER_CELL.fullmatch(cells[0]) else 0
-        if any(_STATING_HEADER.search(header) for header in passage.header[: at + 1]):
+        if any(_STATING_HEADER.search(head) for head in header[: at + 1]):
             yield cells[at], " ".join(cells[at + 1 :])
-        elif len(passage.header) == len(cells) == _PAIR and len(passage.header[1]) >= _LONGEST_HEADER:
+        elif len(header) == len(cells) == _PAIR and len(header[1]) >= _LONGEST_HEADER:
             yield cells[0], cells[1]  # a form without a header: each row names and states
         # A list of requirements sorts them by one, two or three levels.
-        for column in range(at + 1, min(len(cells), len(passage.header), _LEVELS)):
-            if _LEVEL_HEADER.fullmatch(passage.header[column]):
+        for column in range(at + 1, min(len(cells), len(header), _LEVELS)):
+            if _LEVEL_HEADER.fullmatch(header[column]):
                 yield cells[column], " ".join(cells[column + 1 :])
         return
-    lines = passage.text.splitlines() if passage.kind is BlockKind.PARAGRAPH else (passage.text,)
+    lines = text.splitlines() if kind is BlockKind.PARAGRAPH else (text,)
     for found in map(_LABEL.match, lines):
         if found and found.string[found.start("content") - 1] not in _SAMPLE:
             yield found["label"], found["content"]
