@@ -51,14 +51,14 @@ def empty_section(target: RuleInput) -> RuleOutcome:
     sections = [section for section in target.sections if section.id not in contents]
     if not sections:
         return skipped("no_headings")
-    by_id, first_text = {section.id: section for section in target.sections}, _first_text(target)
+    empty = _empty_ids(target)
+    first_text = _first_text(target)
     topics = {each.span[0]: each.topic for each in _judged(target) if each.status is CoverageStatus.EMPTY and each.span}
     wanted = set(target.params.get("topics", ()))
     findings = tuple(
         _empty_finding(section, topics.get(section.start), target)
         for section in sections
-        if _is_reported_empty(section, by_id.get(section.parent_id or ""), first_text, target)
-        and (not wanted or section.start in topics)
+        if _is_reported_empty(section, empty, first_text, target.title) and (not wanted or section.start in topics)
     )
     unfilled = () if wanted else tuple(map(_unfilled_finding, unfilled_parts(target)))
     return RuleOutcome(findings=(*findings, *unfilled), examined=len(sections))
@@ -77,19 +77,23 @@ def _judge_all(
     return judge_topics(text, sections, blocks, topics)
 
 
-def _is_reported_empty(section: Section, parent: Section | None, first_text: int, target: RuleInput) -> bool:
+def _is_reported_empty(section: Section, empty: frozenset[str], first_text: int, title: str) -> bool:
     """A title line over the whole document is no empty section, and an empty parent is reported once, at the top."""
-    if not _is_empty(section, target):
+    if section.id not in empty:
         return False
     is_title_line = section.level <= _CHAPTER_LEVEL and section.number is None and section.start < first_text
-    is_title_line = is_title_line or section.title.strip() == target.title.strip()
-    return not is_title_line and not (parent and _is_empty(parent, target))
+    is_title_line = is_title_line or section.title.strip() == title.strip()
+    return not is_title_line and section.parent_id not in empty
 
 
-def _is_empty(section: Section, target: RuleInput) -> bool:
-    if section.id in sheet_titles(target.sections, target.blocks):
-        return False
-    return not has_content(target.text, target.blocks, section.body_start, section.end)
+def _empty_ids(target: RuleInput) -> frozenset[str]:
+    """The ids of the sections without content; the title of a sheet has what follows on it."""
+    titles = sheet_titles(target.sections, target.blocks)
+    return frozenset(
+        section.id
+        for section in target.sections
+        if section.id not in titles and not has_content(target.text, target.blocks, section.body_start, section.end)
+    )
 
 
 def _first_text(target: RuleInput) -> int:
