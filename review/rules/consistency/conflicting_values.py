@@ -18,7 +18,7 @@ from review.rules.base import finding, rule, shipped, skipped
 from review.rules.consistency.contradictions import Contradiction, contradictions, contradictions_across
 from review.rules.consistency.fact_names import EXAMPLE, conditions_of
 from review.rules.consistency.facts import read_facts
-from review.rules.consistency.quantities import Quantity, amounts, read_quantities
+from review.rules.consistency.quantities import Quantity, amounts, generic_labels, read_quantities
 from review.rules.consistency.sequences import read_sequences
 from review.rules.consistency.stated_twice import (
     copied_descriptions,
@@ -110,8 +110,7 @@ def _cells(span: Span) -> Iterator[tuple[str, int]]:
 
 
 def _is_named(quantity: Quantity) -> bool:
-    generic = {fold_compact(label) for label in shipped("quantities")["generic"]["labels"]}
-    return len(quantity.label) >= _SHORTEST_LABEL and quantity.label not in generic
+    return len(quantity.label) >= _SHORTEST_LABEL and quantity.label not in generic_labels()
 
 
 def _groups(quantity: Quantity) -> Iterator[tuple[Group, Values]]:

@@ -90,7 +90,7 @@ def read_quantities(text: str, sections: tuple[Section, ...], blocks: tuple[Bloc
     """Return the quantities of labelled lines, table rows, sentences and printed test results, in document order."""
     reader = _Reader(text, sections, blocks)
     found = [*reader.lines(), *reader.rows(), *reader.results()]
-    generic = {fold_compact(label) for label in shipped("quantities")["generic"]["labels"]}
+    generic = generic_labels()
     # What a line headed 説明 says of a quantity is read as any sentence is.
     named = [each for each in found if each.label not in generic]
     taken = {position for each in named for position in range(each.start, each.end)}
@@ -150,6 +150,12 @@ def _bound(before: str, after: str) -> str:
         if pattern.match(after):
             return bound
     return next((bound for bound, pattern in _BEFORE.items() if pattern.search(before)), "")
+
+
+@lru_cache(maxsize=1)
+def generic_labels() -> frozenset[str]:
+    """Return the folded labels that name no quantity: 説明, 備考."""
+    return frozenset(fold_compact(label) for label in shipped("quantities")["generic"]["labels"])
 
 
 @lru_cache(maxsize=1)

@@ -6,6 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import product
 
 from knowledge.text.folding import fold_compact, narrow
@@ -16,6 +17,8 @@ from review.rules.prose import read_prose
 _STEP = r"[^\s、。,|→⇒:：はがをにで()（）「」]{2,16}"
 _ARROWS = re.compile(rf"{_STEP}(?:\s*(?:→|⇒|->|=>)\s*{_STEP}){{2,11}}")
 _LISTED = re.compile(rf"{_STEP}(?:、{_STEP}){{2,11}}(?=の順)")
+# With the signs of which a stretch that it finds has at least one.
+_SAID = ((_ARROWS, ("→", "⇒", "->", "=>")), (_LISTED, ("の順",)))
 _ITEM = re.compile(
     r"^[ \t]*(?:[0-9]{1,2}[.)]|[①-⑳]|\([0-9]{1,2}\))[ \t]*\**(?P<step>[^\n:：。(（]{2,20}?)\**[ \t]*(?=$|[:：(（])",
     re.MULTILINE,
@@ -37,6 +40,7 @@ class Sequence:
     is_said: bool
 
 
+@lru_cache(maxsize=8)
 def read_sequences(text: str, sections: tuple[Section, ...], blocks: tuple[Block, ...]) -> tuple[Sequence, ...]:
     """Return the orders of a document's running text and numbered lists, in its order."""
     plain = narrow(read_prose(text, blocks).masked)
@@ -45,7 +49,9 @@ def read_sequences(text: str, sections: tuple[Section, ...], blocks: tuple[Block
     for block in blocks:
         if block.kind not in (BlockKind.PARAGRAPH, BlockKind.LIST) or inside(skipped, block.start):
             continue
-        for pattern in (_ARROWS, _LISTED):
+        for pattern, signs in _SAID:
+            if not any(plain.find(sign, block.start, block.end) >= 0 for sign in signs):
+                continue
             for match in pattern.finditer(plain, block.start, block.end):
                 found += _sequence(_APART.split(match[0]), match.start(), match.end(), is_said=True)
         items = list(_ITEM.finditer(text, block.start, block.end))
