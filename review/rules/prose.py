@@ -59,7 +59,7 @@ class Prose:
     @property
     def characters(self) -> int:
         """How many characters of running text there are, blanks not counted."""
-        return sum(1 for character in self.masked if not character.isspace())
+        return sum(map(len, self.masked.split()))
 
 
 @lru_cache(maxsize=4)

@@ -12,7 +12,7 @@ from knowledge.text.numbering import heading_number
 from knowledge.text.outline import contents_ids, place
 from knowledge.types.requirements import Article
 from review.rules.base import finding, joined, rule, skipped
-from review.rules.compliance.reading import Reading, Treatment, obliging, read_articles
+from review.rules.compliance.reading import Reading, Treatment, read_articles
 from review.rules.prose import read_prose
 from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span
 
@@ -59,8 +59,6 @@ def _codes(readings: Iterable[Reading]) -> tuple[str, ...]:
 
 
 def _wanted(target: RuleInput) -> tuple[Reading, ...]:
-    if not obliging(target):
-        return ()
     articles, guidelines = set(target.params.get("articles", ())), set(target.params.get("guidelines", ()))
     return tuple(
         reading

@@ -86,7 +86,8 @@ def _where(article: Article) -> str:
 
 def read_articles(target: RuleInput) -> tuple[Reading, ...]:
     """Read the document for each obliging article, in the articles' order."""
-    return _read(target.text, target.sections, target.blocks, obliging(target))
+    articles = obliging(target)
+    return _read(target.text, target.sections, target.blocks, articles) if articles else ()
 
 
 @lru_cache(maxsize=4)
