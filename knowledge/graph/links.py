@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from django.db.models import Q
 
-from hub.access.principals import Principal, Scope
+from hub.access.principals import Principal
 from knowledge.graph.reading import keys_of
 from knowledge.models import GraphEdge, GraphNode
 from knowledge.types.graph import Edge, GraphPath
@@ -103,9 +103,5 @@ def _named_by(documents: Sequence[str], keys: Collection[str] | None) -> Iterato
 
 def shown_to(principal: Principal, paths: Collection[GraphPath]) -> frozenset[GraphPath]:
     """Keep the paths whose every edge, with both its ends, the caller may see in the graph now. One query."""
-    nodes = {node for path in paths for node in path.nodes}
-    edges = GraphEdge.objects.visible_to(principal, Scope.READ).filter(
-        source__public_id__in=nodes, target__public_id__in=nodes
-    )
-    visible = set(edges.values_list("source__public_id", "type_id", "target__public_id"))
+    visible = GraphEdge.objects.visible_between(principal, {node for path in paths for node in path.nodes})
     return frozenset(path for path in paths if visible.issuperset(path.edges))

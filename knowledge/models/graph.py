@@ -6,10 +6,12 @@ contribution (``knowledge.graph.contribute``), never written on their own.
 
 from __future__ import annotations
 
+from collections.abc import Set as AbstractSet
+
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
 from django.core.validators import RegexValidator
-from django.db import models
+from django.db import connection, models
 from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
@@ -20,6 +22,7 @@ from hub.core.given_fields import GivenList, most_items
 from hub.core.languages import in_language
 from knowledge.models.collections import Collection
 from knowledge.models.documents import Document, DocumentVersion
+from knowledge.types.graph import Edge
 
 LABEL = RegexValidator(r"^[A-Za-z][A-Za-z0-9_]{0,39}\Z", _("1 to 40 ASCII letters, digits and _, a letter first."))
 
@@ -102,6 +105,14 @@ class IdentifierPattern(models.Model):
         return self.pattern
 
 
+_BETWEEN = """
+WITH node (id, public_id) AS ({nodes})
+SELECT source.public_id, edge.type_id, target.public_id FROM knowledge_graphedge AS edge
+JOIN node AS source ON source.id = edge.source_id JOIN node AS target ON target.id = edge.target_id
+WHERE edge.classification <= %s
+"""
+
+
 class GraphNodeQuerySet(models.QuerySet["GraphNode"]):
     def visible_to(self, principal: Principal, scope: Scope = Scope.READ) -> GraphNodeQuerySet:
         """Keep the nodes of everybody's masters, and of the collections where the caller may do what ``scope`` says."""
@@ -115,6 +126,19 @@ class GraphEdgeQuerySet(models.QuerySet["GraphEdge"]):
         """Keep the edges that the caller may know of and both of whose ends they may see."""
         nodes = GraphNode.objects.visible_to(principal, scope).values("pk")
         return self.filter(classification__lte=principal.ceiling, source__in=nodes, target__in=nodes)
+
+    def visible_between(self, principal: Principal, nodes: AbstractSet[str], scope: Scope = Scope.READ) -> set[Edge]:
+        """Return the edges that ``visible_to`` keeps between nodes with these ids. One query.
+
+        Written as SQL around the nodes' own ``visible_to``: Django takes three times as long to put both ends together.
+        """
+        if not nodes or not principal.allows(scope):
+            return set()
+        seen = GraphNode.objects.visible_to(principal, scope).filter(public_id__in=list(nodes)).order_by()
+        sql, params = seen.values_list("pk", "public_id").query.sql_with_params()
+        with connection.cursor() as cursor:
+            cursor.execute(_BETWEEN.format(nodes=sql), [*params, principal.ceiling])
+            return set(cursor.fetchall())
 
 
 class GraphNode(models.Model):
