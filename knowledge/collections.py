@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from django.contrib.auth import get_user_model
@@ -13,12 +14,12 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.models import HubRoleGrant
+from hub.access.people import check_delegation, check_end
 from hub.access.principals import ROLE_SCOPES, Classification, HubRight, HubRole, Principal, Role, Scope, roles_with
 from hub.access.services import record_event
 from hub.core.bounds import check_row
-from hub.core.errors import Conflict, InvalidInput, NotFound
+from hub.core.errors import Conflict, Forbidden, InvalidInput, NotFound
 from knowledge.models import Collection, CollectionGrant, FormerSlug
-from knowledge.models.collections import granted_to
 
 DEFAULT_COLLECTION = "default"
 
@@ -133,23 +134,19 @@ class Grantee:
 def list_grants(principal: Principal, slug: str) -> list[CollectionGrant]:
     """The grants of a collection, people before groups, by name. Needs admin in the collection."""
     collection = get_collection(principal, slug, scope=Scope.ADMIN)
-    rows = CollectionGrant.objects.filter(collection=collection).select_related("user", "group")
+    rows = CollectionGrant.objects.filter(collection=collection).select_related("user", "group", "delegator")
     return list(rows.order_by("user__username", "group__name", "role"))
 
 
 def granted_scopes(principal: Principal) -> set[Scope]:
     """What the caller's roles in collections can be used for, those of their groups among them. One query at most."""
-    if principal.user_id is None:
-        return set()
-    roles = CollectionGrant.objects.filter(granted_to(principal)).values_list("role", flat=True).distinct()
+    roles = CollectionGrant.objects.held_by(principal).values_list("role", flat=True).distinct()
     return {scope for role in roles for scope in ROLE_SCOPES[role]}
 
 
 def rights_by_grants(principal: Principal) -> list[str]:
     """The caller's roles in collections up to their ceiling, as facts for ``hub.access.rights``. One query at most."""
-    if principal.user_id is None:
-        return []
-    grants = CollectionGrant.objects.filter(granted_to(principal), collection__classification__lte=principal.ceiling)
+    grants = CollectionGrant.objects.held_by(principal).filter(collection__classification__lte=principal.ceiling)
     return [f"grant {collection} {role}" for collection, role in grants.values_list("collection_id", "role").distinct()]
 
 
@@ -179,17 +176,62 @@ def carried_by_groups(principal: Principal, groups: Iterable[int]) -> list[str]:
 
 
 @transaction.atomic
-def grant_role(*, principal: Principal, slug: str, to: Grantee, role: str) -> CollectionGrant:
-    """Give a role; giving it again changes nothing. Needs admin in the collection.
+def grant_role(
+    *, principal: Principal, slug: str, to: Grantee, role: str, until: datetime | None = None
+) -> CollectionGrant:
+    """Give a role, for good or until a moment; giving it again changes only that. Needs admin in the collection.
 
-    Raises InvalidInput for an unknown role, person or group.
+    Who administers it because somebody handed that on to them gives nothing. Raises InvalidInput for an unknown role,
+    person or group and for an end that is past, Conflict where that would leave nobody who administers it for good.
     """
-    collection = get_collection(principal, slug, scope=Scope.ADMIN)
+    collection = _administered(principal, slug)
     _check_role(role)
-    row, is_new = CollectionGrant.objects.get_or_create(collection=collection, role=role, **find_holder(to))
+    if until is not None:
+        check_end(until)
+    given = {"until": until, "delegator": None}
+    holder = find_holder(to)
+    row, is_new = CollectionGrant.objects.get_or_create(collection=collection, role=role, **holder, defaults=given)
+    if not is_new and (row.until, row.delegator_id) != (until, None):
+        if until is not None:
+            _check_not_last(principal, row)
+        row.until, row.delegator, is_new = until, None, True
+        row.save(update_fields=["until", "delegator"])
     if is_new:
-        _record(principal, collection, granted=str(row))
+        _record(principal, collection, granted=str(row), until=until.isoformat() if until else "")
     return row
+
+
+@transaction.atomic
+def delegate_role(*, principal: Principal, slug: str, to: str, role: str, until: datetime) -> CollectionGrant:
+    """Hand a role of the caller's in a collection on to a person until a moment, as long as the caller has it.
+
+    Raises Forbidden for a role that the caller has not, or has by somebody who handed it on; InvalidInput for a person
+    or a moment that can't be; Conflict for a person who has the role.
+    """
+    collection = get_collection(principal, slug)
+    _check_role(role)
+    person = find_holder(Grantee(user=to))["user"]
+    own = CollectionGrant.objects.own_of(principal).filter(collection=collection, role=role)
+    check_delegation(principal, person, until, has_role=own.exists())
+    row, is_new = CollectionGrant.objects.get_or_create(
+        collection=collection, role=role, user=person, defaults={"until": until, "delegator_id": principal.user_id}
+    )
+    if not is_new and row.delegator_id != principal.user_id:
+        raise Conflict(_('"{holder}" has this role already.'), code="has_role", holder=to)
+    row.until = until
+    row.save(update_fields=["until"])
+    names = {"delegated": str(row), "by": principal.name, "to": to}
+    _record(principal, collection, **names, until=until.isoformat())
+    return row
+
+
+def _administered(principal: Principal, slug: str) -> Collection:
+    """The collection, for who administers it without somebody having handed that on to them. Raises NotFound."""
+    collection = get_collection(principal, slug, scope=Scope.ADMIN)
+    own = CollectionGrant.objects.own_of(principal).filter(collection=collection, role=Role.ADMINISTRATOR)
+    if not principal.is_superuser and not own.exists():
+        raise Forbidden(_("A role that was handed on to you can't be used to give roles."), code="delegated_role")
+    return collection
 
 
 @transaction.atomic
@@ -198,7 +240,7 @@ def withdraw_role(*, principal: Principal, slug: str, to: Grantee, role: str) ->
 
     Raises NotFound when nobody has it, and Conflict for the last administrator's, which only superusers take.
     """
-    collection = get_collection(principal, slug, scope=Scope.ADMIN)
+    collection = _administered(principal, slug)
     _check_role(role)
     row = CollectionGrant.objects.filter(collection=collection, role=role, **find_holder(to)).first()
     if row is None:
@@ -221,6 +263,7 @@ def _check_not_last(principal: Principal, row: CollectionGrant) -> None:
         return
     Collection.objects.select_for_update().get(pk=row.collection_id)  # of two who go at once, one stays
     others = CollectionGrant.objects.filter(collection=row.collection_id, role=Role.ADMINISTRATOR).exclude(pk=row.pk)
+    others = others.filter(until__isnull=True, delegator__isnull=True)
     if not others.filter(Q(user__is_active=True) | Q(group__user__is_active=True)).exists():
         raise Conflict(
             _("Nobody would administer this collection any more. Give somebody else the role first."),

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Any, ClassVar, Self
 
 from django.conf import settings
-from django.contrib.auth.models import Group
+from django.contrib.auth.models import Group, User
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
+from django.db.models.functions import Now
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from hub.access.principals import Classification, HubRole, Scope
+from hub.access.principals import Classification, HubRole, Principal, Scope
 from hub.access.provider_models import (  # noqa: F401 (Django looks for models here)
     ProviderAccount,
     ProviderCredential,
@@ -34,8 +36,62 @@ class Clearance(models.Model):
         return f"{self.user}: {self.get_ceiling_display()}"
 
 
-class HubRoleGrant(models.Model):
+class GrantQuerySet(models.QuerySet[Any]):
+    """Grants of roles; what counts is what is in force by the database's clock."""
+
+    def in_force(self) -> Self:
+        """Keep the grants that have not ended, and of those handed on the ones whose giver still has the role."""
+        same = {name: models.OuterRef(models.OuterRef(name)) for name in self.model.SAME}
+        own = self.model._base_manager.filter(NOT_ENDED, delegator__isnull=True, **same)
+        holds = models.Q(pk__in=own.values("user_id")) | models.Q(groups__in=own.values("group_id"))
+        # not Exists: its constant would be a second parameter of the statement that finds a token
+        holders = User.objects.filter(holds, is_active=True).order_by().values("pk")
+        return self.filter(NOT_ENDED, models.Q(delegator__isnull=True) | models.Q(delegator__in=holders))
+
+    def held_by(self, principal: Principal) -> Self:
+        """Keep the grants in force of a person, or of a group of theirs. None for a caller who is no person."""
+        if principal.user_id is None:
+            return self.none()
+        own = models.Q(user_id=principal.user_id) | models.Q(group_id__in=list(principal.group_ids))
+        return self.in_force().filter(own)
+
+    def own_of(self, principal: Principal) -> Self:
+        """Keep of those the grants that nobody handed on to the person."""
+        return self.held_by(principal).filter(delegator__isnull=True)
+
+
+NOT_ENDED = models.Q(until__isnull=True) | models.Q(until__gt=Now())
+
+
+class Grant(models.Model):
+    """A role of a person or of a group. ``SAME`` names the fields that say which role it is, and where.
+
+    It ends at ``until``, if that is set. With a ``delegator`` it was handed on by a person, and counts only as long as
+    they have the role themselves.
+    """
+
+    SAME: ClassVar[tuple[str, ...]]
+
+    until = models.DateTimeField(_("until"), null=True, blank=True)
+    delegator = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.CASCADE,
+        null=True,
+        editable=False,
+        related_name="+",
+        verbose_name=_("handed on by"),
+    )
+
+    objects = GrantQuerySet.as_manager()
+
+    class Meta:
+        abstract = True
+
+
+class HubRoleGrant(Grant):
     """A role of the whole hub that an administrator gave to a person or to a group."""
+
+    SAME = ("role",)
 
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL,

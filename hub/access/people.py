@@ -9,20 +9,23 @@ Passwords of people who hold a role of the hub are set by superusers and by thos
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from datetime import datetime, timedelta
 
 from django.contrib.auth.models import Group, User
 from django.db import transaction
 from django.db.models import Q
+from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.models import Clearance, HubRoleGrant
 from hub.access.principals import Classification, HubRight, HubRole, Principal
 from hub.access.services import record_event
-from hub.core.errors import Forbidden
+from hub.core.errors import Conflict, Forbidden, InvalidInput
 from hub.core.extensions import ExtensionPoint
 
 GIVEN_BY_SUPERUSERS = frozenset({HubRole.USER_ADMINISTRATOR})
 DEFAULT_CEILING = Classification.C2
+LONGEST_DELEGATION = timedelta(days=366)
 
 CARRIED_BY_GROUPS = ExtensionPoint[Callable[[Principal, Iterable[int]], list[str]]]()
 """What groups (by their keys) carry in an app that the caller may not give, each in words; empty when nothing."""
@@ -112,8 +115,12 @@ def save_hub_role(*, principal: Principal, grant: HubRoleGrant) -> HubRoleGrant:
     for row in (before, grant):
         if row is not None:
             check_hub_role(principal, row.role, user=row.user, group=row.group)
+    if grant.until is not None and (before is None or before.until != grant.until):
+        check_end(grant.until)
+    grant.delegator = None  # whoever handed it on: it is given now
     grant.save()
-    _record_role(principal, granted=str(grant), replaced=[str(before)] if before else [])
+    end = {"until": grant.until.isoformat()} if grant.until else {}
+    _record_role(principal, granted=str(grant), replaced=[str(before)] if before else [], **end)
     return grant
 
 
@@ -127,6 +134,46 @@ def withdraw_hub_role(*, principal: Principal, grant: HubRoleGrant) -> None:
 
 def _record_role(principal: Principal, **details: object) -> None:
     record_event(principal, "CONFIG_CHANGE", "hub_roles", **details)
+
+
+def check_end(until: datetime) -> None:
+    """Raise InvalidInput for an end of a grant that is past."""
+    if until <= timezone.now():
+        raise InvalidInput(_("A role must end in the future."), field="until")
+
+
+def check_delegation(principal: Principal, person: User, until: datetime, *, has_role: bool) -> None:
+    """Raise Forbidden or InvalidInput unless the caller may hand a role on to a person until a moment.
+
+    ``has_role`` is whether the caller has the role, and not by somebody who handed it on.
+    """
+    if not has_role or principal.user_id is None:
+        raise Forbidden(_("Only a role that was given to you can be handed on."), code="not_your_role")
+    if person.pk == principal.user_id or not person.is_active:
+        raise InvalidInput(_("Hand a role on to another person, who may sign in."), field="user")
+    check_end(until)
+    if until > timezone.now() + LONGEST_DELEGATION:
+        raise InvalidInput(
+            _("A role is handed on for {days} days at most."), field="until", days=LONGEST_DELEGATION.days
+        )
+
+
+@transaction.atomic
+def delegate_hub_role(*, principal: Principal, to: User, role: HubRole, until: datetime) -> HubRoleGrant:
+    """Hand a role of the hub on to a person until a moment, as long as the caller has it.
+
+    Never that of a user administrator. Raises what :func:`check_delegation` raises, Conflict for who has the role.
+    """
+    own = HubRoleGrant.objects.own_of(principal).filter(role=role).exclude(role__in=GIVEN_BY_SUPERUSERS)
+    check_delegation(principal, to, until, has_role=own.exists())
+    given = {"until": until, "delegator_id": principal.user_id}
+    row, is_new = HubRoleGrant.objects.get_or_create(user=to, role=role, defaults=given)
+    if not is_new and row.delegator_id != principal.user_id:
+        raise Conflict(_('"{holder}" has this role already.'), code="has_role", holder=to.get_username())
+    row.until = until
+    row.save(update_fields=["until"])
+    _record_role(principal, delegated=str(row), by=principal.name, to=to.get_username(), until=until.isoformat())
+    return row
 
 
 def check_ceiling(principal: Principal, user: User, ceiling: Classification) -> None:

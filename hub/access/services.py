@@ -361,6 +361,6 @@ def groups_of(user: OuterRef) -> QuerySet[Any, Any]:
 
 
 def hub_roles_of(user: OuterRef) -> QuerySet[Any, Any]:
-    """The roles of the hub that a person has themselves or by a group, for a subquery."""
+    """The roles of the hub that are in force for a person, their own and those of their groups, for a subquery."""
     by_group = Q(group__in=User.groups.through.objects.filter(user=OuterRef(user)).values("group_id"))
-    return HubRoleGrant.objects.filter(Q(user=user) | by_group).values("role")
+    return HubRoleGrant.objects.in_force().filter(Q(user=user) | by_group).values("role")

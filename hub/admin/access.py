@@ -201,12 +201,12 @@ class HubRoleGrantAdmin(HubModelAdmin):
     """Who may do what with what belongs to no collection; who administers people gives and takes it."""
 
     right = HubRight.PEOPLE
-    list_display = ("holder", "role")
+    list_display = ("holder", "role", "until", "delegator")
     list_filter = ("role",)
-    list_select_related = ("user", "group")
+    list_select_related = ("user", "group", "delegator")
     search_fields = ("user__username", "group__name")
     autocomplete_fields = ("user", "group")
-    fields = ("user", "group", "role")
+    fields = ("user", "group", "role", "until")
 
     may_delete = holders
 

@@ -42,7 +42,7 @@ class GrantForm(forms.ModelForm[CollectionGrant]):
 
     class Meta:
         model = CollectionGrant
-        fields = ("user", "group", "role")
+        fields = ("user", "group", "role", "until")
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401
         super().__init__(*args, **kwargs)
@@ -73,7 +73,7 @@ class GrantInline(HubTabularInline):
 
     model = CollectionGrant
     form = GrantForm
-    fields = ("user", "group", "role")
+    fields = ("user", "group", "role", "until")
     extra = 0
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[CollectionGrant]:
@@ -157,7 +157,13 @@ class CollectionAdmin(HubModelAdmin):
         before = {row.pk: row for row in form.instance.grants.select_related("user", "group")}
         with transaction.atomic():
             for one in given:
-                grant_role(principal=principal, slug=slug, to=grantee_of(one.instance), role=one.instance.role)
+                grant_role(
+                    principal=principal,
+                    slug=slug,
+                    to=grantee_of(one.instance),
+                    role=one.instance.role,
+                    until=one.instance.until,
+                )
             for one in (*removed, *given):
                 old = before.get(one.instance.pk)
                 if old is not None and (one in removed or _held(old) != _held(one.instance)):

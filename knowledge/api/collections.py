@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Annotated
 
 from django.http import HttpResponse
+from django.utils.translation import gettext_lazy as _
 from ninja import Field, Query, Router, Schema, Status
 
 from hub.access.principals import Classification
 from hub.core.bounds import LONG_TEXT
+from hub.core.errors import InvalidInput
+from hub.core.moments import Moment
 from hub.rest.auth import HubRequest
 from hub.rest.pagination import KeysetPage, cursor_scope, paginate_keyset
 from hub.rest.responses import created
@@ -87,10 +91,17 @@ class GrantIn(Schema):
     role: str = Field(max_length=20, description="reader, reviewer, curator, auditor or administrator")
 
 
+class GrantGivenIn(GrantIn):
+    until: Moment | None = Field(None, description="when it ends; without, it is for good")
+    delegate: bool = Field(False, description="hand a role of one's own on to a person, until a moment")
+
+
 class GrantOut(Schema):
     user: str | None
     group: str | None
     role: str
+    until: datetime | None
+    delegated_by: str | None = Field(description="who handed it on; it counts as long as they have the role")
 
 
 @router.get("/collections/{slug}/grants", response=list[GrantOut])
@@ -100,10 +111,22 @@ def list_grants(request: HubRequest, slug: str) -> list[GrantOut]:
 
 
 @router.put("/collections/{slug}/grants", response=GrantOut)
-def grant_role(request: HubRequest, slug: str, given: GrantIn) -> GrantOut:
-    """Give a role; giving it again changes nothing."""
+def grant_role(request: HubRequest, slug: str, given: GrantGivenIn) -> GrantOut:
+    """Give a role, for good or until a moment, or hand one's own on; giving it again changes only the end."""
+    if given.delegate:
+        if given.until is None or given.group:
+            raise InvalidInput(_("Name the person and when it ends."), field="until")
+        return _out(
+            collection_services.delegate_role(
+                principal=request.principal, slug=slug, to=given.user, role=given.role, until=given.until
+            )
+        )
     to = Grantee(user=given.user, group=given.group)
-    return _out(collection_services.grant_role(principal=request.principal, slug=slug, to=to, role=given.role))
+    return _out(
+        collection_services.grant_role(
+            principal=request.principal, slug=slug, to=to, role=given.role, until=given.until
+        )
+    )
 
 
 @router.delete("/collections/{slug}/grants", response={204: None})
@@ -119,4 +142,6 @@ def _out(row: CollectionGrant) -> GrantOut:
         user=row.user.get_username() if row.user else None,
         group=row.group.name if row.group else None,
         role=row.role,
+        until=row.until,
+        delegated_by=row.delegator.get_username() if row.delegator else None,
     )

@@ -10,6 +10,7 @@ from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from hub.access.models import Grant
 from hub.access.principals import Classification, Principal, Role, Scope, roles_with
 from hub.core.bounds import LONG_TEXT, Bounds, longest_text
 from hub.core.given_fields import GivenText
@@ -17,11 +18,6 @@ from hub.core.given_fields import GivenText
 RETENTION_DAYS = Bounds(least=1, most=36_500)
 SCAN_EVERY_MINUTES = Bounds(least=1, most=525_600)
 SLUG = RegexValidator(r"^[a-z0-9][a-z0-9_-]{0,62}$", _("1 to 63 lower-case letters, digits, - and _."))
-
-
-def granted_to(principal: Principal) -> Q:
-    """Grants of the caller, who is a person, or of a group of theirs."""
-    return Q(user_id=principal.user_id) | Q(group_id__in=list(principal.group_ids))
 
 
 class CollectionQuerySet(models.QuerySet["Collection"]):
@@ -32,9 +28,7 @@ class CollectionQuerySet(models.QuerySet["Collection"]):
         allowed = self.filter(classification__lte=principal.ceiling)
         if principal.is_superuser:
             return allowed
-        if principal.user_id is None:
-            return self.none()
-        granted = CollectionGrant.objects.filter(granted_to(principal), role__in=roles_with(scope))
+        granted = CollectionGrant.objects.held_by(principal).filter(role__in=roles_with(scope))
         return allowed.filter(pk__in=granted.values("collection_id"))
 
 
@@ -74,8 +68,10 @@ class FormerSlug(models.Model):
         return self.slug
 
 
-class CollectionGrant(models.Model):
+class CollectionGrant(Grant):
     """One role of one person, or of one group, in one collection."""
+
+    SAME = ("collection", "role")
 
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="grants")
     user = models.ForeignKey(

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
+from hub.access import services
 from hub.access.models import AuditEvent
-from hub.access.principals import ALL_SCOPES, Principal
+from hub.access.principals import ALL_SCOPES, Principal, local_operator
 from hub.admin import access as people_pages
 from hub.admin_site import visible as visible_rows_module
 from hub.admin_site.base import HubModelAdmin
 from hub.audit import events
-from hub.core import bounds
 from hub.evaluation.models import EvaluationDatasetQuerySet
 from knowledge import collections
 from knowledge.models import Collection
@@ -73,9 +73,9 @@ GUARDS = (
     _out("who may set a password", people_pages, "may_set_password", _yes),
     _out("who gives a role of the hub", people_pages, "save_hub_role", lambda *, principal, grant: grant.save()),
     _out("who sets a ceiling", people_pages, "save_ceiling", lambda *, principal, clearance: clearance.save()),
-    _out("who may see tokens of others", people_pages, "may_see_tokens_of", _yes),
+    _out("what a list is looked up by", HubModelAdmin, "lookup_allowed", _yes),
     _out("scopes that roles can use", people_pages, "usable_scopes", lambda _principal: ALL_SCOPES),
     _out("the last administrator of a collection", collections, "_check_not_last", _nothing),
     _out("who gives roles in a collection", collections, "get_collection", _any_collection),
-    _out("what can be kept", bounds, "check_strings", _nothing),
+    _out("whose a token is", services, "bearer_of", lambda _row, *, now: local_operator()),
 )

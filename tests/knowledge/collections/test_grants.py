@@ -47,7 +47,10 @@ def test_an_administrator_gives_and_takes_roles_and_what_they_open_follows(rules
     given = {"user": "担当者", "role": "reader"}
     first, second = (ask("PUT", "/rules/grants", given) for _ in range(2))
 
-    assert (first.status_code, first.json()) == (200, {"user": "担当者", "group": None, "role": "reader"})
+    assert (first.status_code, first.json()) == (
+        200,
+        {"user": "担当者", "group": None, "role": "reader", "until": None, "delegated_by": None},
+    )
     assert second.status_code == 200
     assert other("GET", "/rules").status_code == 200
     roles = [(row["user"], row["role"]) for row in ask("GET", "/rules/grants").json()]
@@ -95,5 +98,8 @@ def test_others_neither_see_nor_give_roles(rules, role):
     if role:
         grant(person, role, rules)
     ask = asker(person)
-    for answer in (ask("GET", "/rules/grants"), ask("PUT", "/rules/grants", {"user": "担当者", "role": "reader"})):
+    for answer in (
+        ask("GET", "/rules/grants"),
+        ask("PUT", "/rules/grants", {"user": "担当者", "role": "reader"}),
+    ):
         assert (answer.status_code, answer.json()["code"]) == (404, "collection_not_found")
