@@ -64,6 +64,8 @@ def prune() -> dict[str, int]:
     """
     from django.utils import timezone  # Django is not set up yet when this module is imported
 
+    from hub.access.session_store import SessionStore
+    from hub.access.sessions import prune_credentials
     from hub.core.scheduled_rows import for_each_row
     from hub.rest.idempotency import prune_idempotency_records
     from knowledge.index.postings import clear_deleted_postings, prune_terms
@@ -76,6 +78,8 @@ def prune() -> dict[str, int]:
         "idempotency keys": lambda: prune_idempotency_records(timezone.now()),
         "postings": clear_deleted_postings,
         "words": prune_unused_terms,
+        "sessions": SessionStore.clear_expired,
+        "provider credentials": lambda: prune_credentials(timezone.now()),
     }
     outcome = for_each_row("hub.prune", parts, lambda part: parts[part](), name=str)
     return {"failed": len(outcome.failed)}

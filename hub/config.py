@@ -434,6 +434,12 @@ class Configuration(BaseSettings):
     hub_sign_in_wait_minutes: int = Field(
         15, ge=1, le=1440, description="minutes that it takes after too many wrong passwords to be let in again"
     )
+    hub_second_factor: Literal["optional", "superusers", "everybody"] = Field(
+        "optional", description="local accounts that have to set up an authenticator before they go on"
+    )
+    hub_confirm_minutes: int = Field(
+        10, ge=1, le=120, description="minutes after which what can't be undone asks again who is there"
+    )
     hub_oidc_providers: IdentityProviders = Field(
         (), description="identity providers that people sign in with: a JSON list, see sign-in.md; empty = none"
     )

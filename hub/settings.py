@@ -177,6 +177,7 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "hub.access.passwords.PredictablePasswordValidator"},
 ]
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = CONFIG.public_url.startswith("https://")
+SESSION_ENGINE = "hub.access.session_store"
 SESSION_COOKIE_AGE = CONFIG.hub_session_hours * 3600
 # Of pages; what is no page gets a policy that allows nothing. Alpine, which Unfold's menus and tabs are made with,
 # compiles what is in their attributes, which is what 'unsafe-eval' is for; Unfold's colours are an inline style.

@@ -255,6 +255,7 @@ class _Handler(BaseHTTPRequestHandler):
         server.refresh_tokens[refresh] = family
         now = int(time.time())
         told = {"iss": server.issuer, "aud": client_id, "iat": now, "exp": now + LIFE_S, **person.claims()}
+        told["auth_time"] = int(given["at"]) if given.get("prompt") == "login" else int(given["at"]) - 7200
         if nonce and "nonce" in given:
             told["nonce"] = given["nonce"]
         server.tamper(told)

@@ -17,7 +17,9 @@ class AccessConfig(AppConfig):
         from hub.access.models import AccessToken, Clearance, HubRoleGrant
         from hub.access.provider_models import ProviderAccount
         from hub.access.services import keep_tokens_when_a_hash_is_renewed
+        from hub.access.sessions import note_sign_ins
 
+        note_sign_ins()
         keep_tokens_when_a_hash_is_renewed()
         watch(User, AccessToken, Clearance, HubRoleGrant, ProviderAccount)
         watch_groups()

@@ -13,6 +13,11 @@ from django.db.models.functions import Now
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from hub.access.factor_models import (  # noqa: F401 (Django looks for models here)
+    Authenticator,
+    HubSession,
+    RecoveryCode,
+)
 from hub.access.principals import Classification, HubRole, Principal, Scope
 from hub.access.provider_models import (  # noqa: F401 (Django looks for models here)
     ProviderAccount,

@@ -35,6 +35,7 @@ from hub.access.people import (
     withdraw_hub_role,
 )
 from hub.access.principals import HubRight, Principal, Scope
+from hub.access.second_factor import remove
 from hub.access.services import (
     HAS_PASSWORD_OF_ITS_DAY,
     create_token,
@@ -45,6 +46,7 @@ from hub.access.services import (
     revoke_token,
     usable_scopes,
 )
+from hub.access.sessions import end_sessions
 from hub.access.sign_in import end_wait
 from hub.admin_site.base import HubModelAdmin, holders, nobody
 from hub.admin_site.pages import badge, errors_as_messages, principal_of
@@ -117,7 +119,7 @@ class UserAdmin(AccountLinesMixin, DjangoUserAdmin, HubModelAdmin):  # type: ign
     change_password_form = AdminPasswordChangeForm
     list_filter = ("is_staff", "is_superuser", "is_active", "groups")
     filter_horizontal = ("groups",)
-    actions = ("end_wait",)
+    actions = ("end_wait", "end_all_sessions", "remove_second_factor")
     fieldsets = (
         (None, {"fields": ("username", "password")}),
         (_("Personal info"), {"fields": ("first_name", "last_name", "email")}),
@@ -162,6 +164,23 @@ class UserAdmin(AccountLinesMixin, DjangoUserAdmin, HubModelAdmin):  # type: ign
                 end_wait(principal=principal_of(request), username=user.get_username())
                 done += 1
         messages.success(request, _("Wrong passwords are forgotten for: {count}.").format(count=done))
+
+    @admin.action(description=_("End all sessions of the selected users"))
+    def end_all_sessions(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
+        own_key, count = request.session.session_key, 0
+        for user in queryset:
+            with errors_as_messages(request):
+                count += end_sessions(principal_of(request), user, but_key=own_key)
+        messages.success(request, _("Sessions ended: {count}.").format(count=count))
+
+    @admin.action(description=_("Remove the second factor of the selected users"))
+    def remove_second_factor(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
+        done = 0
+        for user in queryset:
+            with errors_as_messages(request):
+                remove(principal_of(request), user)
+                done += 1
+        messages.success(request, _("Second factors are removed of: {count}.").format(count=done))
 
 
 @admin.register(Group)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-import time
-from typing import Any
+from typing import Any, cast
 
 from django.contrib import messages
 from django.contrib.auth.models import User
@@ -21,6 +20,7 @@ from hub.access.providers.checks import end_credential, keep_session
 from hub.access.providers.jwt import provider_by_id
 from hub.access.providers.keys import known
 from hub.access.providers.sign_in import callback_url
+from hub.access.sessions import confirm_now
 from hub.access.sign_in import record_refused_provider
 from hub.core.errors import HubError
 from hub.core.identity_providers import IdentityProvider
@@ -33,12 +33,10 @@ _SETTINGS = {"OIDC_USE_PKCE": True, "LOGIN_REDIRECT_URL": "admin:index", "LOGIN_
 class _OfProvider:
     """Settings of the library, of which one provider is asked for."""
 
-    provider: IdentityProvider | None = None
+    provider: IdentityProvider = cast(IdentityProvider, None)  # as_view is given it, for which it has to be there
 
     def get_settings(self, attr: str, *args: object) -> Any:  # noqa: ANN401
         """Give a setting: ours, the provider's, or the library's default."""
-        if self.provider is None:
-            raise AssertionError("as_view is given the provider")
         ours = {
             **_SETTINGS,
             "OIDC_RP_CLIENT_ID": self.provider.client_id,
@@ -116,7 +114,7 @@ class ReturnView(_OfProvider, OIDCAuthenticationCallbackView):  # type: ignore[m
         asked_at = float(request.provider_claims.get("auth_time") or 0)  # type: ignore[attr-defined]
         if asked_at < self.begun_at - _CLOCKS_DIFFER_S:
             return self._failed(_("The provider did not ask for your password again."), to="admin:index")
-        request.session["confirmed_at"] = time.time()
+        confirm_now(request)
         return HttpResponseRedirect(self.success_url)
 
     def _failed(self, reason: str, *, to: str = "admin:login") -> HttpResponse:

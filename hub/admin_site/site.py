@@ -5,7 +5,8 @@ Those forms stand behind the brake on guessing.
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Callable
+from functools import partial, wraps
 from typing import Any, cast
 from urllib.parse import urlencode
 
@@ -13,8 +14,10 @@ from django.apps import apps
 from django.conf import settings
 from django.contrib.auth import authenticate
 from django.contrib.auth.models import User
+from django.contrib.auth.signals import user_login_failed
 from django.contrib.auth.views import PasswordChangeView
 from django.core.exceptions import FieldDoesNotExist, PermissionDenied, ValidationError
+from django.forms import CharField
 from django.http import Http404, HttpRequest
 from django.http.response import HttpResponseBase
 from django.template.response import TemplateResponse
@@ -23,15 +26,29 @@ from django.utils.functional import SimpleLazyObject
 from django.utils.translation import gettext_lazy as _
 from unfold.forms import AdminOwnPasswordChangeForm, AuthenticationForm
 from unfold.sites import UnfoldAdminSite
+from unfold.widgets import UnfoldAdminTextInputWidget
 
 from hub.access.provider_sessions import CREDENTIAL
+from hub.access.second_factor import accepts, has_second_factor
 from hub.access.services import principal_for_user, record_event
 from hub.access.sign_in import locked_until, only_sign_in_as, wait_message
+from hub.admin_site.confirming import asked_first
 from hub.admin_site.pages import registered_pages
 
 
 class SignInForm(AuthenticationForm):  # type: ignore[misc]  # Unfold has no types
-    """Unfold's form, which says how long to wait where a sign-in is refused."""
+    """Unfold's form, with the code of those who have an authenticator; it says how long to wait where it refuses."""
+
+    code = CharField(
+        label=_("Code of the authenticator, where you have set one up"),
+        required=False,
+        widget=UnfoldAdminTextInputWidget(attrs={"autocomplete": "one-time-code", "spellcheck": "false"}),
+    )
+
+    error_messages = {
+        **AuthenticationForm.error_messages,
+        "invalid_login": _("The user name, the password or the code is wrong. Upper and lower case matter."),
+    }
 
     def clean(self) -> dict[str, Any]:
         """:raises ValidationError: the sign-in is refused; with code ``locked`` whatever the password was."""
@@ -39,7 +56,11 @@ class SignInForm(AuthenticationForm):  # type: ignore[misc]  # Unfold has no typ
         with only_sign_in_as(username):
             try:
                 cleaned: dict[str, Any] = super().clean()
-                return cleaned
+                user = self.get_user()
+                if user is None or _has_right_code(self.request, user, self.cleaned_data.get("code", "")):
+                    return cleaned
+                self.user_cache = None
+                refused = self.get_invalid_login_error()
             except ValidationError as error:
                 refused = error  # what was counted is kept
         _check_lock(self.request, username)
@@ -69,6 +90,28 @@ class OwnPasswordForm(AdminOwnPasswordChangeForm):  # type: ignore[misc]  # Unfo
         user: User = super().save(commit)
         record_event(principal_for_user(user), "ACCOUNT_CHANGE", f"user:{user.pk}", changed=["password"])
         return user
+
+
+def check_local_proof(request: HttpRequest, user: User, password: str, code: str) -> None:
+    """Check the password, and the code of who has an authenticator, as at a sign-in.
+
+    :raises ValidationError: one of them is wrong, or too many were; which, is not said.
+    """
+    username = user.get_username()
+    with only_sign_in_as(username):
+        is_right = authenticate(request, username=username, password=password) is not None
+        is_right = is_right and _has_right_code(request, user, code)
+    if not is_right:
+        _check_lock(request, username)
+        raise ValidationError(_("The password or the code is wrong."), code="wrong")
+
+
+def _has_right_code(request: HttpRequest, user: User, code: str) -> bool:
+    """Whether the second factor is right, or there is none; a wrong one is counted as a wrong password is."""
+    if not has_second_factor(user) or accepts(user, code):
+        return True
+    user_login_failed.send(sender=__name__, credentials={"username": user.get_username()}, request=request)
+    return False
 
 
 def _check_lock(request: HttpRequest, username: str) -> None:
@@ -107,6 +150,18 @@ class HubAdminSite(UnfoldAdminSite):  # type: ignore[misc]  # Unfold has no type
         # it loads every row that would go, chunks included, and asks no service: rows are deleted one by one, on their
         # own pages, and documents by an action of their own
         self.disable_action("delete_selected")
+
+    def admin_view(self, view: Callable[..., Any], cacheable: bool = False) -> Callable[..., Any]:
+        """Guard a page as Django does, and ask who is there before what can't be undone."""
+        guarded = super().admin_view(view, cacheable)
+
+        @wraps(guarded)
+        def ask_first(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponseBase:
+            asked = asked_first(request) if self.has_permission(request) else None
+            response: HttpResponseBase = asked or guarded(request, *args, **kwargs)
+            return response
+
+        return ask_first
 
     def get_app_list(self, request: HttpRequest, app_label: str | None = None) -> list[Any]:
         """List apps and models as Django does, but only when a page looks at them: our menu does not.

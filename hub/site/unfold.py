@@ -45,7 +45,16 @@ def _group(title: str | Promise, *items: dict[str, Any]) -> dict[str, Any]:
     return {"title": title, "separator": True, "items": list(items)}
 
 
+def _account_links(request: HttpRequest) -> list[dict[str, Any]]:
+    """What people find about their own sign-in; a password only who has one here."""
+    links = [(_("Second factor"), "admin:hub_second_factor"), (_("Sessions"), "admin:hub_sessions")]
+    if getattr(request.user, "has_usable_password", lambda: False)():
+        links.append((_("Change password"), "admin:password_change"))
+    return [{"title": title, "link": reverse_lazy(name)} for title, name in links]
+
+
 UNFOLD: dict[str, Any] = {
+    "ACCOUNT": {"navigation": _account_links},
     "SITE_TITLE": "Hub",
     "SITE_HEADER": "Hub",
     "SITE_SUBHEADER": _("Knowledge and review"),

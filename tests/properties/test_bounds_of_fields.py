@@ -95,6 +95,8 @@ WRITTEN_BY_THE_HUB = {
     "access.AuditSeal.late": "counted by the hub, at most a batch of numbers",
     "access.AuditSeal.parts": "the hub's own, one entry for each kind",
     "access.ProviderAccount.groups": "what an identity provider says, cut to a thousand",
+    "access.Authenticator.secret": "made by the hub",
+    "access.HubSession.session_data": "the hub's own notes",
     "access.ProviderCredential.tokens": "of an identity provider, read up to a size",
     "access.ProviderState.described": "an identity provider's own description, read up to a size",
     "access.ProviderState.keys": "an identity provider's own keys, read up to a size",

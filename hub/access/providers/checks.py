@@ -14,11 +14,10 @@ import logging
 import secrets
 import time
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
-from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
@@ -139,15 +138,6 @@ def end_credential(credential: ProviderCredential, *, reason: str) -> None:
     account = credential.account
     if not account.credentials.filter(kind=CredentialKind.SESSION, ended_at__isnull=True).exists():
         end_account(account, reason=reason)
-
-
-def prune_credentials(now: datetime) -> int:
-    """Remove what ended or expired a day ago; gives how many."""
-    day_ago = now - timedelta(days=1)
-    session_end = now - timedelta(hours=settings.CONFIG.hub_session_hours, days=1)
-    gone = Q(ended_at__lt=day_ago) | Q(expires_at__lt=day_ago)
-    idle = Q(kind=CredentialKind.BEARER, checked_at__lt=session_end)
-    return ProviderCredential.objects.filter(gone | idle).delete()[0]
 
 
 def _ask(credential: ProviderCredential, token: AccessClaims | None, raw: str) -> None:

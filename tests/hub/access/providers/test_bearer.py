@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import time
+from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
@@ -13,7 +14,7 @@ import pytest
 from cryptography.hazmat.primitives import serialization
 from django.contrib.auth.models import Group, User
 from django.test import Client
-from django.utils import timezone
+from django.utils import timezone, translation
 
 from hub.access.models import AccessToken, AuditEvent, HubRoleGrant
 from hub.access.principals import ALL_SCOPES, Classification, HubRole, Role, Scope, local_operator
@@ -27,6 +28,12 @@ from tests.hub.access.providers.conftest import Configure
 from tests.oidc_server import OidcServer, Person, private_key, public_jwk
 
 pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def _in_english() -> Iterator[None]:
+    with translation.override("en"):
+        yield
 
 
 @pytest.fixture

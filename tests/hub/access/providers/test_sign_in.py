@@ -19,6 +19,7 @@ from hub.access.principals import ALL_SCOPES, local_operator
 from hub.access.provider_models import ProviderAccount, ProviderCredential, ProviderGroup
 from hub.access.providers import keys
 from hub.access.services import authenticate, create_token
+from hub.access.sessions import prune_credentials
 from hub.core.errors import Unauthenticated
 from tests.factories import new_user
 from tests.hub.access.providers.conftest import Configure
@@ -302,3 +303,47 @@ def test_without_a_provider_its_pages_are_not_there_and_nothing_of_it_is_loaded(
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert "mozilla_django_oidc" not in done.stdout
     assert "hub.access.providers" not in done.stdout
+
+
+def old(browser: Client) -> None:
+    session = browser.session
+    session["confirmed_at"] = 0
+    session.save()
+
+
+def test_what_is_final_asks_the_provider_for_the_password_again(provider, person):
+    ProviderGroup.objects.create(provider="office", value="admins", is_administrator=True)
+    person.groups = ["admins"]
+    browser = Client()
+    sign_in(browser)
+    old(browser)
+    asked = browser.post("/admin/access/accesstoken/add/", {"name": "t"})["Location"]
+    page = browser.get(asked).content.decode()
+    assert "/admin/sign-in/office/?again=1" in page.replace("&amp;", "&")
+    url = leave(browser, again="1", next="/admin/access/accesstoken/add/")
+    assert "prompt=login" in url
+    assert browser.get(BACK, visit(url))["Location"] == "/admin/access/accesstoken/add/"
+    assert browser.session["confirmed_at"] > 0
+
+
+def test_a_provider_that_did_not_ask_again_or_somebody_else_there_proves_nothing(provider, person):
+    browser = Client()
+    sign_in(browser)
+    old(browser)
+    browser.get(BACK, visit(leave(browser, again="1").replace("prompt=login", "prompt=none")))
+    assert "did not ask" in reasons()[-1] or "再認証" in reasons()[-1]
+    provider.person = provider.add("jiro")
+    browser.get(BACK, visit(leave(browser, again="1")))
+    assert browser.session["confirmed_at"] == 0
+    assert browser.session["_auth_user_id"] == str(User.objects.get(username="hanako").pk)
+
+
+def test_what_ended_or_expired_is_removed_a_day_later_and_the_rest_stays(provider, person):
+    sign_in(Client())
+    authenticate(provider.access_token(person))
+    authenticate(provider.access_token(person, jti="second"))
+    live, expired, ended = ProviderCredential.objects.order_by("pk")
+    ProviderCredential.objects.filter(pk=expired.pk).update(expires_at=timezone.now() - timedelta(hours=25))
+    ProviderCredential.objects.filter(pk=ended.pk).update(ended_at=timezone.now() - timedelta(hours=25))
+    assert prune_credentials(timezone.now()) == 2
+    assert ProviderCredential.objects.get() == live

@@ -1,0 +1,126 @@
+"""Pages about one's own sign-in: proving again who one is, the second factor, and the sessions."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+from urllib.parse import urlencode
+
+from django import forms
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth.models import User
+from django.core.exceptions import PermissionDenied, ValidationError
+from django.http import HttpRequest, HttpResponseRedirect
+from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404
+from django.urls import reverse
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.debug import sensitive_post_parameters
+from unfold.widgets import UnfoldAdminPasswordWidget, UnfoldAdminTextInputWidget
+
+from hub.access import second_factor
+from hub.access.people import may_set_password
+from hub.access.provider_models import ProviderAccount
+from hub.access.sessions import confirm_now, end_sessions, sessions_of
+from hub.admin_site.pages import admin_page, errors_as_messages, principal_of, render_page
+from hub.admin_site.site import check_local_proof
+from hub.core.errors import InvalidInput
+
+CODE = {"autocomplete": "one-time-code", "inputmode": "text", "spellcheck": "false"}
+
+
+class ConfirmForm(forms.Form):
+    """The password again and, where there is an authenticator, its code."""
+
+    password = forms.CharField(label=gettext_lazy("Password"), widget=UnfoldAdminPasswordWidget)
+    code = forms.CharField(
+        label=gettext_lazy("Code of the authenticator, or a recovery code"),
+        required=False,
+        widget=UnfoldAdminTextInputWidget(attrs=CODE),
+    )
+
+    def __init__(self, request: HttpRequest, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401
+        super().__init__(*args, **kwargs)
+        self.request = request
+        if not second_factor.has_second_factor(cast(User, request.user)):
+            del self.fields["code"]
+
+    def clean(self) -> dict[str, Any]:
+        """:raises ValidationError: something is wrong, or too much was; said as at a sign-in."""
+        given = self.cleaned_data
+        if "password" not in given:
+            raise ValidationError(_("Enter your password."), code="required")
+        check_local_proof(self.request, cast(User, self.request.user), given["password"], given.get("code", ""))
+        return given
+
+
+@admin_page("confirm/", name="hub_confirm")
+@sensitive_post_parameters("password", "code")
+def confirm(request: HttpRequest) -> HttpResponseBase:
+    """Ask who is there, and lead back: by the password and code of a local account, or by the provider."""
+    onwards = request.GET.get("next", "")
+    if not url_has_allowed_host_and_scheme(onwards, allowed_hosts=None, require_https=False):
+        onwards = reverse("admin:index")
+    account = ProviderAccount.objects.filter(user=cast(User, request.user)).first()
+    known = {one.id: one for one in settings.CONFIG.hub_oidc_providers}
+    if account is not None and account.provider in known:
+        query = urlencode({"again": "1", "next": onwards})
+        url = f"{reverse('sign-in', args=[account.provider])}?{query}"
+        return render_page(
+            request,
+            "admin/hub/confirm.html",
+            title=_("Confirm who you are"),
+            provider=known[account.provider].name,
+            url=url,
+        )
+    form = ConfirmForm(request, request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        confirm_now(request)
+        return HttpResponseRedirect(onwards)
+    return render_page(request, "admin/hub/confirm.html", title=_("Confirm who you are"), form=form)
+
+
+@admin_page("second-factor/", name="hub_second_factor")
+@sensitive_post_parameters("code")
+def set_up(request: HttpRequest) -> HttpResponseBase:
+    """Set up an authenticator, or remove it; recovery codes are shown in the answer to its first code, once."""
+    user, title = cast(User, request.user), _("Second factor")
+    if not user.has_usable_password():
+        return render_page(request, "admin/hub/second_factor.html", title=title, is_local=False)
+    codes: list[str] = []
+    if request.method == "POST" and "remove" in request.POST:
+        second_factor.remove(principal_of(request), user)
+        messages.success(request, _("The authenticator is removed."))
+    elif request.method == "POST":
+        try:
+            codes = second_factor.confirm(principal_of(request), user, request.POST.get("code", "")[:20])
+        except InvalidInput as error:
+            messages.error(request, str(error))
+    facts: dict[str, Any] = {"is_local": True, "codes": codes, "left": second_factor.recovery_codes_left(user)}
+    facts["is_set"] = second_factor.has_second_factor(user)
+    if not facts["is_set"]:
+        facts["secret"] = second_factor.begin(user)
+        facts["picture"] = second_factor.picture_of(second_factor.address_of(user, facts["secret"]))
+    answer = render_page(request, "admin/hub/second_factor.html", title=title, **facts)
+    answer["Cache-Control"] = "no-store"
+    return answer
+
+
+@admin_page("sessions/", name="hub_sessions")
+def sessions(request: HttpRequest) -> HttpResponseBase:
+    """List one's sessions and end them; with ``?user=`` those of whose password one may set."""
+    principal, user = principal_of(request), cast(User, request.user)
+    if request.GET.get("user", "").isdecimal():
+        user = get_object_or_404(User, pk=int(request.GET["user"]))
+        if user.pk != principal.user_id and not may_set_password(principal, user):
+            raise PermissionDenied
+    own_key = request.session.session_key
+    if request.method == "POST":
+        with errors_as_messages(request):
+            count = end_sessions(principal, user, handle=request.POST.get("session", ""), but_key=own_key)
+            messages.success(request, _("Sessions ended: {count}.").format(count=count))
+        return HttpResponseRedirect(request.get_full_path())
+    found = sessions_of(principal, user, own_key=own_key)
+    return render_page(request, "admin/hub/sessions.html", title=_("Sessions"), person=user, sessions=found)

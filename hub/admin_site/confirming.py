@@ -1,0 +1,51 @@
+"""What can't be undone asks for a proof of who is there: the one list of these pages, and the one check."""
+
+from __future__ import annotations
+
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.contrib.auth.models import User
+from django.http import HttpRequest, HttpResponseRedirect
+from django.http.response import HttpResponseBase
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from hub.access.provider_sessions import CREDENTIAL
+from hub.access.second_factor import has_second_factor, must_have_second_factor
+from hub.access.sessions import is_confirmed
+
+# By the names of their addresses. Who may open them is decided elsewhere.
+OF_RIGHTS = ("auth_user", "auth_group", "access_clearance", "access_hubrolegrant", "access_providergroup")
+OF_RIGHTS_TOO = ("access_provideraccount", "llm_providerconfirmation")
+CONFIRMED_PAGES = frozenset(
+    {
+        *(f"{model}_{page}" for model in (*OF_RIGHTS, *OF_RIGHTS_TOO) for page in ("add", "change", "delete")),
+        *("auth_user_password_change", "access_accesstoken_add", "hub_second_factor"),
+        *("knowledge_document_delete", "knowledge_document_delete_many", "knowledge_collection_delete"),
+        *("knowledge_collection_change", "knowledge_source_delete", "knowledge_embeddingset_drop"),
+        *("knowledge_graphnode_delete", "knowledge_graphedge_delete"),
+    }
+)
+ACTIONS = frozenset({"delete_documents", "remove_second_factor"})
+WITHOUT_SECOND_FACTOR = frozenset({"hub_second_factor", "hub_confirm", "hub_sessions", "logout", "jsi18n"})
+
+
+def asked_first(request: HttpRequest) -> HttpResponseBase | None:
+    """Lead to the page that asks for a proof, or for the set-up of a second factor; None where nothing is asked for."""
+    user, match = request.user, request.resolver_match
+    name = (match.url_name or "") if match else ""
+    if not isinstance(user, User) or not user.is_active:
+        return None
+    if _lacks_second_factor(request, user) and name not in WITHOUT_SECOND_FACTOR:
+        messages.warning(request, _("Set up an authenticator first: your account needs a second factor."))
+        return HttpResponseRedirect(reverse("admin:hub_second_factor"))
+    is_change = request.method == "POST" and (name in CONFIRMED_PAGES or request.POST.get("action") in ACTIONS)
+    if not is_change or is_confirmed(request):
+        return None
+    messages.info(request, _("What you were about to do can't be undone. Confirm who you are, and do it again."))
+    return HttpResponseRedirect(f"{reverse('admin:hub_confirm')}?{urlencode({'next': request.get_full_path()})}")
+
+
+def _lacks_second_factor(request: HttpRequest, user: User) -> bool:
+    return must_have_second_factor(user) and CREDENTIAL not in request.session and not has_second_factor(user)
