@@ -33,9 +33,11 @@ from knowledge.types.search import SearchMode
 from review.evaluation.datasets import GUARD_CHECKLIST, hidden_names
 from review.evaluation.execution import document_key, related_keys
 from review.evaluation.judging import digest_of_contents, earlier_model, versions_in_force
+from review.evaluation.model_steps import options_in_force
 from review.judging.prompts import numbers_in_force
 from review.masters.listing import get_checklist_version
 from review.models import CheckListVersion, JudgePrompt, MasterStatus
+from review.runs.reviews import ReviewOptions
 
 GUARD_PROMPT, GUARD_SET = "prompt", "embedding_set"
 UNKNOWN_SHOWN = 20
@@ -204,15 +206,17 @@ def _review_pins(
 
 def _model_asked() -> dict[str, Any]:
     """The model as configured; without one, the one whose recorded answers can be read again."""
+    config, options = settings.CONFIG, ReviewOptions()
+    steps = options_in_force(config, limit=options.sweep_limit, severity=options.sweep_severity)
     if not is_configured():
-        return earlier_model()
-    config = settings.CONFIG
+        return (earlier := earlier_model()) and {**earlier, **steps}
     return {
         "provider": config.llm_provider,
         "model": model_of(Strength.STRONG),
         "light_model": config.llm_light_model,
         "votes": config.llm_votes,
         "is_replay": False,
+        **steps,
     }
 
 

@@ -17,7 +17,6 @@ from hub.evaluation.models import EvaluationCase, EvaluationRun
 from knowledge.evaluation.measuring import ask_cases, retrieval_summary
 from knowledge.models import DocumentVersion
 from review.evaluation.judging import (
-    ANSWERED,
     DocumentJudge,
     Masters,
     ModelAnswers,
@@ -26,6 +25,7 @@ from review.evaluation.judging import (
     usage_of,
 )
 from review.evaluation.matching import compare, judged_of
+from review.evaluation.model_steps import ANSWERED
 
 FLIPS_KEPT = 200
 Scores = Mapping[str, Mapping[str, Any]]

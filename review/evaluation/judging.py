@@ -30,6 +30,7 @@ from knowledge.models import Document, DocumentVersion, Ontology, VersionContent
 from knowledge.ontology.store import topics_for
 from knowledge.types.notices import Notice
 from review.evaluation.matching import Defect, Said, answer
+from review.evaluation.model_steps import ANSWERED, Measured, MeasuredDocument, after_second_opinion, read_whole
 from review.judging.engine import NEEDS_LLM, Judgement, judge
 from review.judging.excerpts import plain_target, planted_in
 from review.judging.gathering import Gatherer, level_of
@@ -37,6 +38,7 @@ from review.judging.judge import Judge
 from review.judging.model_session import is_for_model, purpose_of, task_of
 from review.judging.prompts import texts_of
 from review.judging.sampling import ReplayProvider
+from review.judging.steps import StepName
 from review.judging.types import Opinion
 from review.models import (
     CheckItemVersion,
@@ -51,13 +53,12 @@ from review.rules import list_rules, run_rule
 from review.rules.base import RuleCrash
 from review.runs.related import related_document
 from review.runs.work import spec_of
-from review.types import FindingDraft, RuleInput, Verdict
+from review.types import READING_CODE, FindingDraft, RuleInput, Verdict
 
 TOPIC_RULES = ("coverage.missing_topic", "coverage.empty_section")
 NOT_DECIDED = (Verdict.SKIPPED, Verdict.ERROR)
 COUNTED_FINDINGS = Prefetch("findings", queryset=Finding.objects.counted())
 LLM = "llm"
-ANSWERED = "answered"
 NOTHING = Said(decided=False)
 MODEL_CHANGED = Notice(
     code="llm_model_changed",
@@ -163,6 +164,8 @@ class DocumentJudge:
         return self._rules[name]
 
     def _by_item(self, code: str) -> Said:
+        if code == READING_CODE and code not in self._items and self._model is not None:
+            self._items[code] = self._read(self._model) if self._model.pinned.get(StepName.SWEEP.value) else NOTHING
         if code not in self._items:
             found = self._masters.items.get(code)
             self._items[code] = self._judged(*found) if found else NOTHING
@@ -173,9 +176,32 @@ class DocumentJudge:
         judgement = judge(spec_of(item), target)
         if self._model is not None and is_for_model(item, judgement):
             return self._asked(self._model, item)
+        if self._model is not None and judgement.findings and self._model.pinned.get(StepName.SECOND_OPINION.value):
+            return self._looked_at_again(self._model, item, judgement)
         if judgement.verdict is Verdict.SKIPPED:
             return self._said_by_model(item)
         return _decided(judgement)
+
+    def _looked_at_again(self, model: ModelAnswers, item: CheckItemVersion, judgement: Judgement) -> Said:
+        """What a second opinion leaves of the rules' findings; where it was not given, nothing is decided."""
+        left = model.second_opinion(item, judgement.findings, self._document)
+        if left.part:
+            self._model_parts[item.item.code] = left.part
+        if left.part not in ("", ANSWERED) or (left.overturned and judgement.is_partial):
+            return NOTHING
+        return replace(_decided(judgement), defects=list(map(_defect, left.findings)))
+
+    def _read(self, model: ModelAnswers) -> Said:
+        """What the reading of the whole document finds."""
+        read = model.reading(self._document)
+        self._model_parts[READING_CODE] = read.part
+        if read.part != ANSWERED:
+            return NOTHING
+        return Said(decided=True, defects=list(map(_defect, read.findings)))
+
+    @cached_property
+    def _document(self) -> MeasuredDocument:
+        return MeasuredDocument(version=self._version, target=self._target)
 
     def _asked(self, model: ModelAnswers, item: CheckItemVersion) -> Said:
         opinion = model.opinion(item, self._target, self._version, self._related)
@@ -282,6 +308,30 @@ class ModelAnswers:
         shown = [one.document for one in gatherer.maker.related.values()]
         return self._judge_of(version, provider, shown).decide(task, gatherer.gather(item, task))
 
+    def second_opinion(
+        self, item: CheckItemVersion, findings: Sequence[FindingDraft], document: MeasuredDocument
+    ) -> Measured:
+        """What a second opinion leaves of an item's findings; none of it decided where there is nobody to ask."""
+        judge = self._judge_beside(document)
+        if isinstance(judge, Notice):
+            return Measured(findings=tuple(findings), part=judge.code)
+        return after_second_opinion(document, judge, item, findings)
+
+    def reading(self, document: MeasuredDocument) -> Measured:
+        """What the reading of a whole document finds."""
+        judge = self._judge_beside(document)
+        return (
+            Measured(findings=(), part=judge.code)
+            if isinstance(judge, Notice)
+            else read_whole(document, judge, self.pinned)
+        )
+
+    def _judge_beside(self, document: MeasuredDocument) -> Judge | Notice:
+        if not self.pinned:
+            return NEEDS_LLM
+        provider = self._provider()
+        return MODEL_CHANGED if provider is None else self._judge_of(document.version, provider, ())
+
     def _judge_of(self, version: DocumentVersion, provider: Provider, shown: Sequence[Document]) -> Judge:
         """A judge of one document: what it read of a long one serves all of its items."""
         if self._judging is None or self._judging[0] != version.pk:
@@ -329,5 +379,6 @@ def digest_of_contents(checklists: Sequence[int], prompts: Mapping[str, int]) ->
         "item_version__name_ja", "item_version__description_ja", "item_version__guideline_reference",
     )  # fmt: skip
     texts = texts_of(prompts)
-    facts = json.dumps([list(items), texts.judge, texts.screen, texts.summary], cls=DjangoJSONEncoder, sort_keys=True)
+    said = [texts.judge, texts.screen, texts.summary, texts.second, texts.sweep, texts.refute]
+    facts = json.dumps([list(items), said], cls=DjangoJSONEncoder, sort_keys=True)
     return hashlib.sha256(facts.encode()).hexdigest()

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from django.conf import settings
 from django.db import Error
@@ -22,12 +22,11 @@ from hub.llm.types import LlmAnswer, LlmRequest
 from knowledge.types.notices import Notice
 from review.judging.excerpts import harmless_bodies
 from review.judging.judge import Judge, model_judging
-from review.judging.model_session import ModelSession
 from review.judging.overview import cut_stretches
 from review.judging.plan import fit, tokens_of_passages
-from review.judging.types import CheckTask, Passage, PromptTexts
+from review.judging.types import CheckTask, Material, Passage, PromptTexts
 from review.judging.unseen import Unfit, joined, unfit_for_proof, unseen_in
-from review.types import Span
+from review.types import RuleInput, Span
 
 ANSWERED = "ok"
 INVALID = "invalid"
@@ -44,6 +43,17 @@ class NotAnswered(Exception):
         self.is_final = is_final
 
 
+class ReadDocument(Protocol):
+    """The document of a step, with what of it speaks to a model and its passages ranked for a task."""
+
+    @property
+    def target(self) -> RuleInput: ...
+
+    def planted_spans(self) -> tuple[Span, ...]: ...
+
+    def material(self, task: CheckTask) -> Material: ...
+
+
 @dataclass(slots=True, kw_only=True)
 class Reader:
     """The hub's model as one step of a review asks it about the whole document.
@@ -51,7 +61,7 @@ class Reader:
     ``record`` is what a replay needs; ``earlier`` is the record of the review that is replayed.
     """
 
-    session: ModelSession
+    session: ReadDocument
     judge: Judge
     purpose: Purpose
     failed: Callable[[HubError], Notice]

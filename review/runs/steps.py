@@ -22,10 +22,10 @@ from review.judging.asking import Reader
 from review.judging.engine import fingerprint, verdict_of
 from review.judging.judge import Judge
 from review.judging.model_session import ModelSession
-from review.judging.second_opinion.asking import SecondOpinion
+from review.judging.second_opinion.asking import SecondOpinion, doubts_about
 from review.judging.steps import StepName, StepOutcome, StepState, stored_outcome
 from review.judging.strategies import MODEL
-from review.judging.sweep.asking import Sweep
+from review.judging.sweep.asking import Sweep, rule_findings
 from review.judging.sweep.reading import CATEGORIES
 from review.models import CheckResult, Finding, FindingState, Review
 from review.runs.reading_item import reading_item
@@ -131,7 +131,8 @@ class ModelSteps:
         return (self._earlier or {}).get(name.value, {}).get("record") or None
 
     def _second_opinion(self, name: StepName, reader: Reader) -> StepOutcome:
-        opinion = SecondOpinion(reader=reader)
+        review = self.session.review
+        opinion = SecondOpinion(reader=reader, doubts=doubts_about(review), document_id=review.document_id_text)
         outcome = opinion.ask()
         self._store(name, outcome, opinion.store)
         return outcome
@@ -142,6 +143,7 @@ class ModelSteps:
             reader=reader,
             limit=int(options["sweep_limit"]),
             least=Severity(options["sweep_severity"]),
+            rules=lambda: rule_findings(self.session.review),
             categories=wanted_categories(options.get("sweep_categories", ())),
         )
         outcome = sweep.ask()

@@ -35,7 +35,7 @@ from review.judging.steps import StepName, StepOutcome, StepState
 from review.judging.unseen import overlaps
 from review.models import CheckResult, Finding, FindingState, Review
 from review.rules.kinds import judgements
-from review.types import Severity, Span, Verdict
+from review.types import FindingDraft, Severity, Span, Verdict
 
 # Fewer findings in one request where it can't hold the whole document: each needs its own passages.
 PER_LONG_REQUEST = 5
@@ -44,24 +44,24 @@ CHANGED_BY_OPINION = (Verdict.FAIL, Verdict.WARNING)
 
 @dataclass(slots=True, kw_only=True)
 class SecondOpinion:
-    """One review's second opinion: `ask` it, then `store` it in a transaction that holds the lease."""
+    """A second opinion on findings: `ask` it, then `store` it in a transaction that holds the lease.
+
+    ``document_id`` is the reviewed document's, for the quotes that are stored.
+    """
 
     reader: Reader
+    doubts: Sequence[Doubt]
+    document_id: str = ""
     opinions: list[Opinion] = field(default_factory=list)
     said: list[Notice] = field(default_factory=list)
     _put: int = 0
     _refused: int = 0
     _failed: bool = False
 
-    @property
-    def _review(self) -> Review:
-        return self.reader.session.review
-
     def ask(self) -> StepOutcome:
         """Put the findings that are judgements before the model."""
-        doubts = [_doubt(finding) for finding in _judgements(self._review)]
-        safe = [doubt for doubt in doubts if self._is_safe(doubt)]
-        if len(safe) < len(doubts):
+        safe = [doubt for doubt in self.doubts if self._is_safe(doubt)]
+        if len(safe) < len(self.doubts):
             self.said.append(notices.SECOND_OPINION_WITHHELD)
         if len(safe) > MAX_DOUBTS:
             self.said.append(notices.SECOND_OPINION_LIMITED)
@@ -174,7 +174,7 @@ class SecondOpinion:
         return {name: record[name] for name in ("provider", "model", "is_private")}
 
     def _as_json(self, opinion: Opinion) -> dict[str, Any]:
-        text, document_id = self.reader.session.target.text, self._review.document_id_text
+        text, document_id = self.reader.session.target.text, self.document_id
         return {
             "decision": "overturned" if opinion.is_overturned else "confirmed",
             "reason": opinion.reason,
@@ -189,6 +189,28 @@ def _quiet(opinion: Opinion) -> Opinion:
     if not speaks(opinion.reason):
         return opinion
     return replace(opinion, is_overturned=False, reason="", quotes=(), refused=opinion.refused or 1)
+
+
+def doubts_about(review: Review) -> list[Doubt]:
+    """The stored findings of a review that a reader may see otherwise. One query."""
+    return [_doubt(finding) for finding in _judgements(review)]
+
+
+def doubt_of_draft(draft: FindingDraft, *, pk: int, item: str, fingerprint: str) -> Doubt:
+    """A finding that is not stored, as a model gets to see it; ``pk`` names it among those asked about."""
+    return Doubt(
+        pk=pk,
+        fingerprint=fingerprint,
+        item=item,
+        rule_id=draft.rule_id,
+        severity=draft.severity,
+        message=draft.message.ja,
+        spans=tuple(span for span in draft.evidence if not span.document),
+        searched=tuple(draft.searched[:MAX_SEARCHED]),
+        named=_named(draft.data),
+        rests_on=tuple(sorted(draft.rests_on or ())),
+        is_about_history=draft.data.get("topic") == "change_history",
+    )
 
 
 def _judgements(review: Review) -> QuerySet[Finding]:

@@ -6,7 +6,7 @@ said: nothing that was not put to the test counts.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -50,12 +50,16 @@ TIMED_OUT = "llm_timeout"
 
 @dataclass(slots=True, kw_only=True)
 class Sweep:
-    """One review's reading of the whole document, for findings of ``categories``."""
+    """A reading of the whole document, for findings of ``categories``.
+
+    ``rules`` gives the findings that it may find again.
+    """
 
     reader: Reader
     limit: int
     least: Severity
     categories: tuple[str, ...] = CATEGORIES
+    rules: Callable[[], Sequence[RuleFinding]] = tuple
     said: list[Notice] = field(default_factory=list)
     is_complete: bool = True
     is_tested: bool = True
@@ -82,8 +86,7 @@ class Sweep:
             self.said.append(error.notice)
         found = distinct(self._proposals, subject)
         tested = self._test(found, subject)
-        rules = [_rule_finding(finding) for finding in _of_rules(self.reader.session.review)]
-        self.merged = merge(tested, rules, subject, limit=self.limit, least=self.least)
+        self.merged = merge(tested, self.rules(), subject, limit=self.limit, least=self.least)
         return self._outcome(tested)
 
     def _outcome(self, tested: Sequence[Examined]) -> StepOutcome:
@@ -219,6 +222,11 @@ def subject_of(target: RuleInput, withheld: tuple[Span, ...]) -> Subject:
 
 def _withheld_of(related: RelatedDocument) -> tuple[Span, ...]:
     return joined([*unseen_in(related.text), *planted_in(related.as_input())])
+
+
+def rule_findings(review: Review) -> list[RuleFinding]:
+    """What the reading of a review may find again. One query."""
+    return [_rule_finding(finding) for finding in _of_rules(review)]
 
 
 def _of_rules(review: Review) -> list[Finding]:
