@@ -65,12 +65,14 @@ class AccountLinesMixin:
 
     def log_addition(self, request: HttpRequest, obj: User | Group, message: Any) -> LogEntry:  # noqa: ANN401
         _record_account(request, "CREATE", obj, now=_rights_of(obj))
-        return super().log_addition(request, obj, message)  # type: ignore[misc]
+        noted: LogEntry = super().log_addition(request, obj, message)  # type: ignore[misc]
+        return noted
 
     def log_change(self, request: HttpRequest, obj: User | Group, message: Any) -> LogEntry:  # noqa: ANN401
         changed = {str(name) for part in message if "changed" in part for name in part["changed"].get("fields", ())}
         _record_account(request, "CHANGE", obj, changed=sorted(changed), now=_rights_of(obj))
-        return super().log_change(request, obj, message)  # type: ignore[misc]
+        noted: LogEntry = super().log_change(request, obj, message)  # type: ignore[misc]
+        return noted
 
     def log_deletions(self, request: HttpRequest, queryset: QuerySet[Any]) -> Any:  # noqa: ANN401
         for obj in queryset:

@@ -74,7 +74,7 @@ class ReviewQuery(Schema):
 @router.post("/reviews", response={202: ReviewOut})
 def start_review(request: HubRequest, asked: ReviewIn) -> HttpResponse:
     """Start a review; poll Location, or follow /reviews/{id}/events."""
-    options = asked.options.model_dump(exclude={"wait_seconds"})
+    options: dict[str, Any] = asked.options.model_dump(exclude={"wait_seconds"})
     review = reviews.start_review(
         principal=request.principal,
         document_id=asked.document_id,

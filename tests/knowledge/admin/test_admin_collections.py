@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -41,7 +42,7 @@ def test_a_superuser_grants_a_role_and_it_is_written_down() -> None:
     assert event.details["granted"] == "鈴木: キュレーター"
 
 
-def changed_grants(rows: list[CollectionGrant], *more: dict[str, object], **changes: object) -> dict[str, object]:
+def changed_grants(rows: list[CollectionGrant], *more: Mapping[str, object], **changes: object) -> dict[str, object]:
     """What the page sends of the grants that are there, new ones behind them; ``changes`` are of the first."""
     total = {"grants-TOTAL_FORMS": len(rows) + len(more), "grants-INITIAL_FORMS": len(rows)}
     sent: dict[str, object] = {**total}
