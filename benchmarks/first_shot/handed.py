@@ -9,7 +9,7 @@ from typing import Any
 from hub.llm.material import fence_of, fenced
 from hub.llm.types import AnswerSchema, LlmRequest, Message, Role
 from knowledge.types.requirements import Topic
-from review.judging.plan import closed
+from review.judging.answer_schemas import closed
 from review.judging.reading import find_quote
 from review.types import Span
 

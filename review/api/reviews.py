@@ -74,15 +74,15 @@ class ReviewQuery(Schema):
 @router.post("/reviews", response={202: ReviewOut})
 def start_review(request: HubRequest, asked: ReviewIn) -> HttpResponse:
     """Start a review; poll Location, or follow /reviews/{id}/events."""
-    options: dict[str, Any] = asked.options.model_dump(exclude={"wait_seconds"})
+    options = asked.options.model_dump(exclude={"wait_seconds"})
+    given: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in options.items()
+    }
     review = reviews.start_review(
         principal=request.principal,
         document_id=asked.document_id,
         checklist=asked.checklist,
-        options=ReviewOptions(
-            **{name: tuple(value) if isinstance(value, list) else value for name, value in options.items()},
-            check_items=tuple(asked.check_items),
-        ),
+        options=ReviewOptions(**given, check_items=tuple(asked.check_items)),
     )
     if asked.options.wait_seconds:
         wait_for_review(review, timeout_s=asked.options.wait_seconds)

@@ -12,12 +12,13 @@ import html
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from django.db import connections, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
 from mcp import Client
+from mcp.types import RequestParamsMeta
 
 from hub.access.audit_lines import kind_of
 from hub.access.models import AuditEvent
@@ -170,7 +171,9 @@ def test_everything_of_mcp_that_shows_content_writes_a_line(hub: PeopledHub, sen
 def test_an_mcp_request_says_in_its_meta_what_it_is_for(hub: PeopledHub) -> None:
     async def search() -> None:
         async with Client(build_server(WHOLE, door_with(hub.tokens["superuser"]))) as client:
-            await client.call_tool("search", {"query": "予約"}, meta={PURPOSE_META_KEY: "四半期の監査"})
+            await client.call_tool(
+                "search", {"query": "予約"}, meta=cast(RequestParamsMeta, {PURPOSE_META_KEY: "四半期の監査"})
+            )
 
     with one_connection(), transaction.atomic():
         asyncio.run(search())

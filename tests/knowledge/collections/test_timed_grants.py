@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
@@ -86,7 +87,7 @@ def test_a_role_that_was_handed_on_lasts_as_long_as_its_giver_has_it(collection)
 def test_what_was_handed_on_is_not_handed_on_and_gives_no_roles(collection):
     giver, taker, third = (principal_with(role, collection) for role in (Role.ADMINISTRATOR, None, None))
     until = timezone.now() + SOON
-    asked = {"slug": "default", "role": Role.ADMINISTRATOR, "until": until}
+    asked: dict[str, Any] = {"slug": "default", "role": Role.ADMINISTRATOR, "until": until}
     delegate_role(principal=giver, to=taker.name, **asked)
     with pytest.raises(Forbidden) as refused:
         delegate_role(principal=taker, to=third.name, **asked)
