@@ -246,7 +246,7 @@ class Configuration(BaseSettings):
     hub_masked_fields: CommaList = Field(
         (),
         description="names of fields whose values are masked in logs and before calls of a model outside: what stands "
-        "after the name and a colon, or in the next cell; collections add those that they anonymise",
+        "after the name and a colon, or in the next cell",
     )
     log_format: Literal["text", "json"] = Field("text", description="json: one object per line")
     embedding_backend: Literal["bundled", "bundled-fp32", "sentence-transformers", "openai", "bedrock"] = Field(
