@@ -192,10 +192,20 @@ def read_answer(text: str, schema: AnswerSchema) -> Any:  # noqa: ANN401 - any J
 
 
 def strict_schema(schema: Any) -> Any:  # noqa: ANN401 - any JSON value
-    """Leave out of a schema what endpoints refuse when they hold a model to it; the answer is checked in full."""
-    if isinstance(schema, dict):
-        return {key: strict_schema(value) for key, value in schema.items() if key not in _NOT_STRICT}
-    return [strict_schema(item) for item in schema] if isinstance(schema, list) else schema
+    """Leave out of a schema what endpoints refuse when they hold a model to it; the answer is checked in full.
+
+    How long a text may be is said in its description.
+
+    >>> strict_schema({"type": "string", "minLength": 1, "maxLength": 80})
+    {'type': 'string', 'description': 'At most 80 characters.'}
+    """
+    if not isinstance(schema, dict):
+        return [strict_schema(item) for item in schema] if isinstance(schema, list) else schema
+    kept = {key: strict_schema(value) for key, value in schema.items() if key not in _NOT_STRICT}
+    if schema.get("type") == "string" and isinstance(schema.get("maxLength"), int):
+        said = (kept.get("description", ""), f"At most {schema['maxLength']} characters.")
+        kept["description"] = " ".join(part for part in said if part)
+    return kept
 
 
 def describe_schema(schema: AnswerSchema) -> str:

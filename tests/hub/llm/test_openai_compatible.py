@@ -41,7 +41,8 @@ def test_a_request_asks_for_the_schema_at_temperature_0_with_the_key(server):
     assert (asked["temperature"], asked["max_tokens"]) == (0.0, 100)
     wanted = asked["response_format"]["json_schema"]
     assert (asked["response_format"]["type"], wanted["name"], wanted["strict"]) == ("json_schema", "verdict", True)
-    assert wanted["schema"]["properties"]["reason"] == {"type": "string"}, "maxLength is refused by strict endpoints"
+    reason = wanted["schema"]["properties"]["reason"]
+    assert reason == {"type": "string", "description": "At most 200 characters."}, "strict endpoints refuse maxLength"
     assert server.headers[0]["Authorization"] == f"Bearer {'秘密'.encode().hex()}"
     assert completion.text == PASS
     assert completion.finish_reason is FinishReason.STOP
