@@ -18,7 +18,9 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.models import Clearance, HubRoleGrant
+from hub.access.permissions import HUB_ROLES
 from hub.access.principals import Classification, HubRight, HubRole, Principal
+from hub.access.provider_models import ProviderAccount
 from hub.access.services import record_event
 from hub.core.errors import Conflict, Forbidden, InvalidInput
 from hub.core.extensions import ExtensionPoint
@@ -29,6 +31,8 @@ LONGEST_DELEGATION = timedelta(days=366)
 
 CARRIED_BY_GROUPS = ExtensionPoint[Callable[[Principal, Iterable[int]], list[str]]]()
 """What groups (by their keys) carry in an app that the caller may not give, each in words; empty when nothing."""
+CARRIED_BY_PERSON = ExtensionPoint[Callable[[Principal, int], bool]]()
+"""Whether a person (by their key) holds something in an app that the caller may not give."""
 
 
 def outranks(principal: Principal, user: User | None) -> bool:
@@ -49,13 +53,19 @@ def may_change_account(principal: Principal, user: User) -> bool:
 
 
 def may_set_password(principal: Principal, user: User) -> bool:
-    """Whether the caller may set another person's password: for holders of a role of the hub superusers alone may.
+    """Whether the caller may set another person's password, which is a way to act as them.
 
-    One query.
+    Superusers may; user administrators only for people who do not come from an identity provider, hold no role of the
+    hub, see no more than they do, and have no role that they may not give. Four queries at most.
     """
     if principal.is_superuser:
         return True
-    return may_change_account(principal, user) and not roles_held(Q(user=user) | Q(group__user=user))
+    if not may_change_account(principal, user) or roles_held(Q(user=user) | Q(group__user=user)):
+        return False
+    if ProviderAccount.objects.filter(user=user).exists():
+        return False
+    ceiling = Clearance.objects.filter(user=user).values_list("ceiling", flat=True).first() or DEFAULT_CEILING
+    return ceiling <= principal.ceiling and not any(source(principal, user.pk) for source in CARRIED_BY_PERSON)
 
 
 def roles_held(holders: Q) -> set[str]:
@@ -162,8 +172,11 @@ def check_delegation(principal: Principal, person: User, until: datetime, *, has
 def delegate_hub_role(*, principal: Principal, to: User, role: HubRole, until: datetime) -> HubRoleGrant:
     """Hand a role of the hub on to a person until a moment, as long as the caller has it.
 
-    Never that of a user administrator. Raises what :func:`check_delegation` raises, Conflict for who has the role.
+    Never that of a user administrator, and not by a call without the role's scopes. Raises what
+    :func:`check_delegation` raises, Conflict for who has the role.
     """
+    for scope in sorted(HUB_ROLES[role].scopes):
+        principal.require(scope)
     own = HubRoleGrant.objects.own_of(principal).filter(role=role).exclude(role__in=GIVEN_BY_SUPERUSERS)
     check_delegation(principal, to, until, has_role=own.exists())
     given = {"until": until, "delegator_id": principal.user_id}

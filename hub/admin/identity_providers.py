@@ -90,6 +90,8 @@ class ProviderAccountAdmin(HubModelAdmin):
         self, request: HttpRequest, obj: ProviderAccount, form: forms.ModelForm[ProviderAccount], change: bool
     ) -> None:
         super().save_model(request, obj, form, change)
+        obj.user.set_unusable_password()  # who comes from a provider has no second way in
+        obj.user.save(update_fields=["password"])
         details = {"provider": obj.provider, "subject": obj.subject}
         record_event(principal_of(request), "ACCOUNT_LINK", f"user:{obj.user_id}", **details)
 

@@ -24,6 +24,7 @@ from hub.access import second_factor
 from hub.access.people import may_set_password
 from hub.access.provider_models import ProviderAccount
 from hub.access.sessions import confirm_now, end_sessions, sessions_of
+from hub.admin_site.keyset import whole_number
 from hub.admin_site.pages import admin_page, errors_as_messages, principal_of, render_page
 from hub.admin_site.site import check_local_proof
 from hub.core.errors import InvalidInput
@@ -112,8 +113,9 @@ def set_up(request: HttpRequest) -> HttpResponseBase:
 def sessions(request: HttpRequest) -> HttpResponseBase:
     """List one's sessions and end them; with ``?user=`` those of whose password one may set."""
     principal, user = principal_of(request), cast(User, request.user)
-    if request.GET.get("user", "").isdecimal():
-        user = get_object_or_404(User, pk=int(request.GET["user"]))
+    asked_for = whole_number(request.GET.get("user"))
+    if asked_for is not None:
+        user = get_object_or_404(User, pk=asked_for)
         if user.pk != principal.user_id and not may_set_password(principal, user):
             raise PermissionDenied
     own_key = request.session.session_key

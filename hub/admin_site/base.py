@@ -202,7 +202,9 @@ class HubModelAdmin(GivenValuesMixin, VisibleRelationsMixin, ModelAdmin):  # typ
         return is_staff(request) and isinstance(request.user, User) and question(principal_of(request))
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
-        """Let an address look rows up by their own columns, and by what the list's filters name."""
+        """Let an address look rows up by their own columns, and by what the list's filters name; by no pattern."""
+        if lookup.endswith(("__regex", "__iregex")):
+            return False
         if not super().lookup_allowed(lookup, value, request):
             return False
         filters = self.get_list_filter(request)

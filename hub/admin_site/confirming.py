@@ -40,7 +40,7 @@ def asked_first(request: HttpRequest) -> HttpResponseBase | None:
     if _lacks_second_factor(request, user) and name not in WITHOUT_SECOND_FACTOR:
         messages.warning(request, _("Set up an authenticator first: your account needs a second factor."))
         return HttpResponseRedirect(reverse("admin:hub_second_factor"))
-    is_change = request.method == "POST" and (name in CONFIRMED_PAGES or request.POST.get("action") in ACTIONS)
+    is_change = request.method == "POST" and (name in CONFIRMED_PAGES or ACTIONS & set(request.POST.getlist("action")))
     if not is_change or is_confirmed(request):
         return None
     messages.info(request, _("What you were about to do can't be undone. Confirm who you are, and do it again."))

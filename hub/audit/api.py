@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import fields
 from datetime import date, datetime
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from django.http.response import HttpResponseBase
 from ninja import Field, Query, Router, Schema
@@ -74,7 +74,7 @@ def list_audit_events(
 def export_audit_events(
     request: HubRequest,
     filters: Annotated[AuditQuery, Query()],
-    file_format: Annotated[ShortText, Query(alias="format", description="csv, jsonl or cef")] = "csv",
+    file_format: Annotated[Literal["csv", "jsonl", "cef"], Query(alias="format")] = "csv",
 ) -> HttpResponseBase:
     """The same lines as a file, oldest first."""
     parts, form = export_events(request.principal, filters.wanted(), file_format=file_format)

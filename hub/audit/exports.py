@@ -22,7 +22,7 @@ COLUMNS = (
     *("purpose", "request_id", "code"),
 )
 # A spreadsheet takes texts that begin so for formulas.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠", "\t", "\r", "\n")
 
 
 class ExportFormat(NamedTuple):

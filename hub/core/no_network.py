@@ -22,10 +22,10 @@ _AT_NUMBER, _AT_ARCHITECTURE = 0, 4
 _X32 = 0x40000000
 # Source: arch/x86/entry/syscalls/syscall_64.tbl and include/uapi/asm-generic/unistd.h. In this order: socket, connect,
 # accept, sendto, sendmsg, bind, listen, socketpair, accept4, sendmmsg; ptrace, process_vm_readv, process_vm_writev,
-# io_uring_setup, io_uring_enter, io_uring_register.
+# io_uring_setup, io_uring_enter, io_uring_register, pidfd_open, pidfd_getfd.
 _REFUSED = {
-    "x86_64": (0xC000003E, (41, 42, 43, 44, 46, 49, 50, 53, 288, 307, 101, 310, 311, 425, 426, 427)),
-    "aarch64": (0xC00000B7, (198, 203, 202, 206, 211, 200, 201, 199, 242, 269, 117, 270, 271, 425, 426, 427)),
+    "x86_64": (0xC000003E, (41, 42, 43, 44, 46, 49, 50, 53, 288, 307, 101, 310, 311, 425, 426, 427, 434, 438)),
+    "aarch64": (0xC00000B7, (198, 203, 202, 206, 211, 200, 201, 199, 242, 269, 117, 270, 271, 425, 426, 427, 434, 438)),
 }
 
 

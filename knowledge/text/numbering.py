@@ -24,7 +24,8 @@ _SINGLE = re.compile(r"(?P<n>[0-9]{1,3})(?:[.、]\s*|\s+)(?=\S)")
 _PARENTHESISED = re.compile(r"\(?(?P<n>[0-9]{1,3})\)")
 _ROMAN = re.compile(r"(?P<n>[IVX]{1,5})[.\s]")
 _CAPTION = re.compile(
-    r"\s*(?:図表|図|表|写真|Figure|Fig\.?|Table|リスト|Listing)\s*:?\s*[A-Z]?[0-9]+(?:[-.][0-9]+)*(?![0-9A-Za-z])", re.I
+    r"\s*(?:図表|図|表|写真|Figure|Fig\.?|Table|リスト|Listing)\s*+(?::\s*+)?[A-Z]?[0-9]+(?:[-.][0-9]+)*(?![0-9A-Za-z])",
+    re.I,
 )
 _FIGURE_CAPTION = re.compile(r"\s*(?:図|写真|Fig)", re.I)
 _COUNTED = re.compile(

@@ -19,7 +19,8 @@ _IMAGE = re.compile(r"!\[[^\]]{0,2000}\](?:\([^)]{0,2000}\)|\[[^\]]{0,500}\])?")
 _TAG = re.compile(r"<[A-Za-z][\w:-]{0,30}\s[^<>]{0,2000}=[^<>]{0,2000}>")
 _REFERENCE = re.compile(r"^\[(?!\^)[^\]\n]{1,300}\]:[^\n]*$", re.M)
 _TAGGED = re.compile("[\U000e0020-\U000e007e]+")
-_ELEMENT = re.compile(r"<(?P<tag>[a-z]+)\b(?P<opened>[^<>]{0,2000})>.{0,5000}?</(?P=tag)>", re.S | re.I)
+_OPENING = re.compile(r"<(?P<tag>[a-z]{1,30})\b[^<>]{0,2000}>", re.I)
+_LONGEST_HIDDEN = 5_000
 _HEADING = re.compile(r"^\s{0,3}#{1,6}\s[^\n]*$", re.M)
 
 
@@ -38,7 +39,17 @@ def _unseen(text: str) -> Iterator[tuple[int, int]]:
     for pattern in (_FRONT_MATTER, _IMAGE, _TAG, _REFERENCE, _TAGGED):
         yield from (match.span() for match in pattern.finditer(text))
     styles = re.compile(shipped("injection")["hidden_styles"], re.IGNORECASE)
-    yield from (match.span() for match in _ELEMENT.finditer(text) if styles.search(match[0][: match[0].index(">") + 1]))
+    yield from _hidden_elements(text, styles)
+
+
+def _hidden_elements(text: str, styles: re.Pattern[str]) -> Iterator[tuple[int, int]]:
+    """The elements whose own style hides them, up to the first end of such an element."""
+    for opening in _OPENING.finditer(text):
+        if not styles.search(opening[0]):
+            continue
+        closing = re.compile(rf"</{opening['tag']}>", re.IGNORECASE)
+        if found := closing.search(text, opening.end(), opening.end() + _LONGEST_HIDDEN):
+            yield opening.start(), found.end()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -72,6 +72,8 @@ ADMINISTERED = {  # by superusers alone, or read only
     "access.clearance",
     "access.hubrolegrant",
     "access.auditevent",
+    "access.provideraccount",
+    "access.providergroup",
     "llm.providerconfirmation",
     "knowledge.embeddingset",
 }

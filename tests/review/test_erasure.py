@@ -132,4 +132,4 @@ def test_reviews_of_other_documents_keep_their_quotes(document, tmp_path):
 
 def test_a_document_without_reviews_has_none_in_its_receipt(tmp_path):
     document = upload_text(local_operator(), tmp_path, "# メモ\n\n本文。\n").document
-    assert set(delete(document).counts) == {"versions", "chunks", "blobs"}
+    assert set(delete(document).counts) == {"versions", "chunks", "blobs", "overwritten"}

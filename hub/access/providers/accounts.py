@@ -15,10 +15,12 @@ from typing import Any
 
 from django.contrib.auth.models import Group, User
 from django.db import IntegrityError, transaction
+from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.models import Clearance
+from hub.access.people import roles_held
 from hub.access.principals import Classification, Principal
 from hub.access.provider_models import ProviderAccount, ProviderGroup
 from hub.access.services import record_event
@@ -182,8 +184,8 @@ def _linked(provider: IdentityProvider, claims: dict[str, Any]) -> User | None:
     if not provider.link_by_email or not email or claims.get("email_verified") is not True:
         return None
     found = list(User.objects.filter(email__iexact=email, is_active=True, provider_account=None)[:2])
-    if len(found) != 1 or found[0].is_superuser:
-        return None
+    if len(found) != 1 or found[0].is_superuser or roles_held(Q(user=found[0]) | Q(group__user=found[0])):
+        return None  # who administers the hub is linked by a superuser
     user = found[0]
     user.set_unusable_password()
     user.is_staff = True

@@ -54,7 +54,7 @@ def check_access_token(token: str) -> AccessClaims:
     provider = next((one for one in settings.CONFIG.hub_oidc_providers if one.issuer == issuer), None)
     if provider is None:
         _refuse(_("its issuer is none of the configured identity providers"))
-    if (header.get("typ") or "jwt").lower() not in ACCESS_TYPES:
+    if str(header.get("typ") or "jwt").lower() not in ACCESS_TYPES:
         _refuse(_("its type is not that of an access token"))
     claims = _verified(provider, token, header, audience=None)
     if not any(_is_for_us(provider, audience) for audience in _audiences(claims)):

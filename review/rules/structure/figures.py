@@ -20,7 +20,7 @@ from review.types import FindingDraft, RuleInput, RuleOutcome, Severity
 _KIND = r"(?P<kind>図表|図|表|写真|Figure|Fig\.?|Table)"
 _NUMBER = r"(?P<number>[A-Z]?[0-9]+(?:[-.][0-9]+)*)"
 _CAPTION = re.compile(
-    rf"[\s*_【\[（(]*{_KIND}\s*:?\s*{_NUMBER}(?![0-9A-Za-z])[\s*_:.)）】\]]*(?P<title>[^\n]*)", re.IGNORECASE
+    rf"[\s*_【\[（(]*{_KIND}\s*+(?::\s*+)?{_NUMBER}(?![0-9A-Za-z])[\s*_:.)）】\]]*(?P<title>[^\n]*)", re.IGNORECASE
 )
 _IMAGE_ALT = re.compile(
     rf"!\[(?=[^\]\n]{{0,600}}\])\s*+{_KIND}\s*+{_NUMBER}[\s:.]*+(?P<title>[^\]\n]*)\]", re.IGNORECASE

@@ -7,14 +7,15 @@ from django.contrib.auth.models import Group
 from django.urls import reverse
 
 from hub.access.models import AccessToken, AuditEvent, Clearance, HubRoleGrant
-from hub.access.people import check_groups, save_ceiling, save_hub_role, withdraw_hub_role
+from hub.access.people import check_groups, may_set_password, save_ceiling, save_hub_role, withdraw_hub_role
 from hub.access.principals import ALL_SCOPES, Classification, HubRole, Role, Scope, local_operator
+from hub.access.provider_models import ProviderAccount
 from hub.access.services import create_token, principal_for_user, revoke_token
 from hub.access.sign_in import end_wait
 from hub.core.errors import Forbidden, NotFound
 from knowledge.models import Collection
 from tests.factories import make_holder, new_user
-from tests.hub.admin.support import client_of, make_user
+from tests.hub.admin.support import client_of, grant, make_user
 
 pytestmark = pytest.mark.django_db
 
@@ -154,3 +155,15 @@ def test_an_operator_and_an_auditor_have_no_say_over_people():
     for name in ("auth_user", "auth_group", "access_clearance", "access_hubrolegrant"):
         assert browser.get(reverse(f"admin:{name}_changelist")).status_code == 403
     assert not AccessToken.objects.exists()
+
+
+def test_nobody_takes_over_who_sees_more_holds_more_or_comes_from_a_provider(manager):
+    def may(user):
+        return may_set_password(principal_for_user(manager), user)
+
+    plain, cleared, holder, provided = (new_user() for _ in range(4))
+    assert may(plain)
+    Clearance.objects.create(user=cleared, ceiling=Classification.C3)
+    grant(holder, Role.READER, Collection.objects.get(slug="default"))
+    ProviderAccount.objects.create(user=provided, provider="p", subject="s")
+    assert [may(one) for one in (cleared, holder, provided)] == [False, False, False]

@@ -168,3 +168,10 @@ def test_people_see_and_end_their_own_sessions_and_superusers_those_of_others(us
     assert here.get("/admin/").status_code == 302
     assert not HubSession.objects.filter(user_id=other.pk).exists()
     assert AuditEvent.objects.filter(action="SESSION_END", resource=f"user:{other.pk}").count() == 2
+
+
+def test_a_second_action_beside_a_final_one_does_not_let_it_through(user, recovery):
+    browser, _status = sign_in(code=now_code(user))
+    grow_old(browser)
+    several = {"action": ["remove_second_factor", "end_wait"], "index": "0", "_selected_action": [user.pk]}
+    assert browser.post("/admin/auth/user/", several)["Location"].startswith("/admin/confirm/")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -110,3 +111,11 @@ def test_a_role_of_the_hub_is_handed_on_but_never_that_of_a_user_administrator()
         delegate_hub_role(principal=giver, to=user, role=HubRole.OPERATOR, until=until)
     HubRoleGrant.objects.filter(user=user).delete()
     assert not principal_for_user(other).hub_roles
+
+
+def test_a_call_without_the_scopes_of_a_role_does_not_hand_it_on(collection):
+    giver, taker = principal_with(Role.ADMINISTRATOR, collection), principal_with(None, collection)
+    asked: dict[str, Any] = {"slug": "default", "to": taker.name, "until": timezone.now() + SOON}
+    with pytest.raises(Forbidden):
+        delegate_role(principal=replace(giver, scopes=frozenset({Scope.READ})), role=Role.ADMINISTRATOR, **asked)
+    assert not sees(taker)

@@ -49,7 +49,7 @@ def test_every_byte_is_read_in_slices(relations: list[warm_up.Relation], monkeyp
         real(relation, offset, size, before)
 
     monkeypatch.setattr(warm_up, "_read_file", noting)
-    assert warm_up.warm_up() is None
+    assert warm_up.warm_up(seconds=60) is None
     by_path = {path: sum(size for own, _offset, size in read if own == path) for path, _offset, _size in read}
     assert by_path == {one.path: one.size for one in relations}
 
