@@ -10,7 +10,7 @@ from typing import Any
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Group
 from django.db import IntegrityError, transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.models import HubRoleGrant
@@ -169,8 +169,7 @@ def carried_by_groups(principal: Principal, groups: Iterable[int]) -> list[str]:
 
     For ``hub.access.people.CARRIED_BY_GROUPS``.
     """
-    beyond = CollectionGrant.objects.filter(group_id__in=list(groups))
-    beyond = beyond.exclude(collection__in=Collection.objects.visible_to(principal, Scope.ADMIN))
+    beyond = _beyond(principal, Q(group_id__in=list(groups)))
     count = beyond.values("collection_id").distinct().count()
     return [str(_("roles in {count} collections").format(count=count))] if count else []
 
@@ -180,9 +179,13 @@ def carried_by_person(principal: Principal, user_id: int) -> bool:
 
     For ``hub.access.people.CARRIED_BY_PERSON``.
     """
-    mine = Q(user_id=user_id) | Q(group__user=user_id)
+    return _beyond(principal, Q(user_id=user_id) | Q(group__user=user_id)).exists()
+
+
+def _beyond(principal: Principal, holders: Q) -> QuerySet[CollectionGrant]:
+    """Grants in collections that the caller does not administer; permission filter not applied."""
     given = Collection.objects.visible_to(principal, Scope.ADMIN)
-    return CollectionGrant.objects.filter(mine).exclude(collection__in=given).exists()
+    return CollectionGrant.objects.filter(holders).exclude(collection__in=given)
 
 
 @transaction.atomic

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
@@ -115,8 +115,8 @@ def review_all(
         ids = {source.document: _taken_in(source, folder) for source in sources}
         with ThreadPoolExecutor(max_workers=2 * len(sources) or 1) as pool:
             work = [(one, ids[one.document], provider, options) for one in sources]
-            ways = [pool.submit(_whole_path, *each) for each in work if whole_path]
-            others = [pool.submit(_handed, *each) for each in work if handed]
+            ways = [pool.submit(_in_thread, _reviewed, *each) for each in work if whole_path]
+            others = [pool.submit(_in_thread, _read_whole, *each) for each in work if handed]
             return [one.result() for one in ways], [one.result() for one in others]
     finally:
         provider.close()
@@ -136,11 +136,14 @@ def _taken_in(source: Source, folder: Path) -> str:
     return str(document.public_id)
 
 
-def _whole_path(source: Source, document_id: str, provider: Any, options: ModelOptions) -> Reviewed:
+def _in_thread(
+    way: Callable[..., Reviewed], source: Source, document_id: str, provider: Any, options: ModelOptions
+) -> Reviewed:
+    """Go one way in a thread of its own, whose connection ends with it."""
     from django.db import connection
 
     try:
-        return _reviewed(source, document_id, provider, options)
+        return way(source, document_id, provider, options)
     finally:
         connection.close()
 
@@ -287,15 +290,6 @@ def _answer_rows(done: Reviewed, review: Any) -> None:
             was_read=was_read,
         )
         done.answers.append(Answered(case=case, source=done.source, said=final))
-
-
-def _handed(source: Source, document_id: str, provider: Any, options: ModelOptions) -> Reviewed:
-    from django.db import connection
-
-    try:
-        return _read_whole(source, document_id, provider, options)
-    finally:
-        connection.close()
 
 
 def _read_whole(source: Source, document_id: str, provider: Any, options: ModelOptions) -> Reviewed:

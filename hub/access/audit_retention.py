@@ -48,7 +48,7 @@ def periods() -> dict[AuditKind, int]:
 def remove_expired(principal: Principal, *, now: datetime | None = None) -> dict[str, int]:
     """Remove the lines whose time is over; gives how many of each kind, without kinds that had none.
 
-    A line about it is written first. Each seal's lines are removed in a transaction of their own, so that whoever is
+    A line about it is written first. Each seal's lines are removed in a transaction of their own, so that who is
     killed leaves what the next run goes on with. Raises Forbidden where the hub's role may not remove lines.
     """
     now = now or timezone.now()

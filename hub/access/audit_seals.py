@@ -114,7 +114,7 @@ def _stored(number: int, *values: Any) -> StoredLine:  # noqa: ANN401 (the colum
 def seal_lines(*, batch: int = BATCH) -> list[AuditSeal]:
     """Seal every line that is complete now, ``batch`` at a time; gives the new seals.
 
-    One process at a time does it, others give up at once. Each seal is one transaction, so whoever is killed leaves
+    One process at a time does it, others give up at once. Each seal is one transaction, so a killed process leaves
     whole seals; nothing is sealed twice, or left out.
     """
     made: list[AuditSeal] = []

@@ -3,7 +3,7 @@
 Superusers may change all of them. Who holds the right to administer people may not rise by it: they change no account
 of a superuser and not their own, give no role of the hub to themselves, never give or take that of a user
 administrator, put nobody into a group that carries what they may not give, and raise nobody's ceiling above their own.
-Passwords of people who hold a role of the hub are set by superusers and by those people themselves.
+Passwords are set as :func:`may_set_password` says, and by people themselves.
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ def save_hub_role(*, principal: Principal, grant: HubRoleGrant) -> HubRoleGrant:
             check_hub_role(principal, row.role, user=row.user, group=row.group)
     if grant.until is not None and (before is None or before.until != grant.until):
         check_end(grant.until)
-    grant.delegator = None  # whoever handed it on: it is given now
+    grant.delegator = None  # it is given now, no longer handed on
     grant.save()
     end = {"until": grant.until.isoformat()} if grant.until else {}
     _record_role(principal, granted=str(grant), replaced=[str(before)] if before else [], **end)

@@ -62,7 +62,7 @@ class ProviderCredential(models.Model):
     """One thing that opens a door because a provider vouches for it, until ``ended_at``.
 
     A session has ``tokens`` to ask with, as JSON, encrypted in the table. Of an access token only the sha256 is kept:
-    whoever uses it brings it.
+    who uses it brings it.
     """
 
     account = models.ForeignKey(ProviderAccount, on_delete=models.CASCADE, related_name="credentials")
