@@ -47,7 +47,8 @@ class PathLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Retrieved:
-    """What was retrieved: ``lines`` are the paths in words, ``sections`` where they lead in documents.
+    """What was retrieved: ``lines`` are the paths in words that lead through a document of the review (one through
+    masters alone says nothing about it), ``sections`` where they lead in documents.
 
     A section is its document's id, and where it begins and ends there.
     """
@@ -115,7 +116,8 @@ def _retrieved(found: Retrieval, document_id: str, related: Sequence[str], faile
                 ),
             )
             for path in paths
-            if (text := lines.get(">".join(path.nodes)))
+            if any(_document_of(step, nodes[step].properties) in documents for step in path.nodes)
+            and (text := lines.get(">".join(path.nodes)))
         ),
         sections=tuple(
             (node.properties["document_id"], node.properties["start_offset"], node.properties["end_offset"])

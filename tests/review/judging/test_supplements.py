@@ -96,6 +96,7 @@ def test_each_kind_stands_between_fences_under_its_own_source(design, requiremen
     assert any(place.startswith(f"{article}: ") and "edition" in place for place, _text in by_kind["g"])
     assert any(DEMAND in text and "要件定義書" in place for place, text in by_kind["r"])
     assert any("NFR-010" in text for _place, text in by_kind["k"])
+    assert all({"Document", "Section"} & set(re.findall(r"(\w+)「", text)) for _place, text in by_kind["k"])
     (result,) = facts.results
     assert result.strategy_used == "hybrid"
     assert {"graph", "model"} <= set(result.consulted)
@@ -202,6 +203,7 @@ def test_a_forced_strategy_changes_what_the_judge_is_given(design, requirements,
     (result,) = facts.results
     assert result.strategy_used == forced
     assert any(label.startswith("k") for label in labels) == (forced in ("graph_rag", "hybrid", "ontology"))
+    assert not any("VALIDATES" in text for _place, text in passages_in(configured.requests[0]).values())
     assert ("vector" in result.consulted) == (forced in ("vector_rag", "hybrid"))
 
 
