@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +39,7 @@ class HubProcess:
     url: str = ""
     password: str = ""
     token: str = ""
+    settings: dict[str, str] = field(default_factory=dict)
 
     def environment(self) -> dict[str, str]:
         kept = {name: os.environ[name] for name in INHERITED if name in os.environ}
@@ -50,6 +51,7 @@ class HubProcess:
             "HUB_LEASE_S": "10",
             # Tests poll without pause and read everything back: the limit is not what they are about.
             "HUB_RATE_LIMIT_PER_MINUTE": "1000000",
+            **self.settings,
         }
 
     def manage(
@@ -121,9 +123,11 @@ def _wait_until_ready(hub: HubProcess, ready_file: Path, log: Path) -> None:
         time.sleep(0.1)
 
 
-def start_hub(data_dir: Path, *arguments: str, port: int | None = None, under: Sequence[str] = ()) -> HubProcess:
+def start_hub(
+    data_dir: Path, *arguments: str, port: int | None = None, under: Sequence[str] = (), **settings: str
+) -> HubProcess:
     """Start a hub and wait until it says that it is ready; ``under`` is a command that runs it, such as a tracer."""
-    hub = HubProcess(data_dir=data_dir, port=port or free_port(), process=None)
+    hub = HubProcess(data_dir=data_dir, port=port or free_port(), process=None, settings=settings)
     ready_file = data_dir.parent / f"ready-{hub.port}.json"
     ready_file.unlink(missing_ok=True)
     log = (data_dir.parent / f"up-{hub.port}.log").open("wb")
