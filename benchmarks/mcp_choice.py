@@ -87,7 +87,7 @@ async def offered() -> list[Offered]:
     async def principal():
         return local_operator()
 
-    door = Door(principal=principal, events=EventBridge(), is_local=True)
+    door = Door(principal=principal, events=EventBridge(), is_local=True, toolsets=("all",))
     async with Client(build_server("hub", door)) as client:
         listed = (await client.list_tools()).tools
     return [Offered(name=tool.name, text=f"{tool.title}\n{tool.description}") for tool in listed]

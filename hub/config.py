@@ -36,6 +36,15 @@ def _make_absolute(value: Path) -> Path:
     return value.expanduser().absolute()
 
 
+MCP_TOOLSETS = ("default", "review", "retrieval", "knowledge", "operation", "all")
+
+
+def _check_toolsets(names: tuple[str, ...]) -> tuple[str, ...]:
+    if not names or set(names) - set(MCP_TOOLSETS):
+        raise ValueError(f"expected one or more of {', '.join(MCP_TOOLSETS)}")
+    return names
+
+
 def _check_transports(value: tuple[str, ...]) -> tuple[str, ...]:
     if unknown := set(value) - {"stdio", "http"}:
         raise ValueError(f"unknown transports {sorted(unknown)}, expected stdio and http")
@@ -114,6 +123,7 @@ def _check_anchors(value: tuple[str, ...]) -> tuple[str, ...]:
 CommaList = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split_commas)]
 AlertUrls = Annotated[CommaList, AfterValidator(_check_alert_urls)]
 McpTransports = Annotated[CommaList, AfterValidator(_check_transports)]
+McpToolsets = Annotated[CommaList, AfterValidator(_check_toolsets)]
 TrustedProxies = Annotated[InstanceOf[Networks], NoDecode, BeforeValidator(_read_networks)]
 AuditKeyText = Annotated[str, AfterValidator(_check_audit_key)]
 AuditKeyTexts = Annotated[CommaList, AfterValidator(lambda values: tuple(map(_check_audit_key, values)))]
@@ -321,6 +331,13 @@ class Configuration(BaseSettings):
     bedrock_kb_id: str = Field("", description="the Amazon Bedrock knowledge base")
     bedrock_model_arn: str = Field("", description="the model for generated answers")
     mcp_transports: McpTransports = Field(("stdio", "http"), description="MCP transports that are switched on")
+    hub_mcp_toolsets: McpToolsets = Field(
+        ("default",),
+        description="tools that the hub MCP server lists: default, review, retrieval, knowledge, operation, all",
+    )
+    hub_mcp_output_chars: int = Field(
+        20_000, ge=2_000, le=25_000, description="the most characters in the text of an MCP tool's result"
+    )
     hub_mcp_max_bytes: int = Field(4 * 1024 * 1024, ge=1024, description="the largest MCP request over HTTP")
     hub_mcp_conformance: bool = Field(False, description="serve the conformance fixture to this machine")
     encryption_key: EncryptionKey = Field(

@@ -20,6 +20,7 @@ class Caller:
     """The principal of a call and the language it asked for (None: none).
 
     ``is_local`` callers sit at this machine (stdio): where no worker is alive their work is done in this process.
+    ``toolsets`` are those that the caller asks for (names of mcp_bridge.toolsets).
     ``again`` finds the principal anew, for calls that wait: rights may end meanwhile; None: they are not looked at.
     """
 
@@ -27,6 +28,7 @@ class Caller:
     language: str | None = None
     is_local: bool = False
     again: Callable[[], Awaitable[Principal]] | None = None
+    toolsets: tuple[str, ...] = ()
 
 
 _current: ContextVar[Caller] = ContextVar("hub_mcp_caller")

@@ -24,6 +24,7 @@ from mcp_bridge.errors import internal_error, protocol_error, to_hub_error
 from mcp_bridge.events import EventBridge
 from mcp_bridge.principal import PrincipalSource
 from mcp_bridge.tokens import TokenLookup
+from mcp_bridge.toolsets import read_toolsets
 
 # Requests that say nothing of what is stored: answered before anybody is asked who calls.
 PURPOSE_META_KEY = "hub/purpose"
@@ -35,7 +36,7 @@ class Door:
     """The way by which calls reach a server. ``language`` is used where a request names none itself.
 
     ``tokens`` finds the owners of bearer tokens. ``follow`` gives a source that asks again, after the running call too,
-    who its caller is; ``principal`` where None.
+    who its caller is; ``principal`` where None. ``toolsets``: where a request's address names none.
     """
 
     principal: PrincipalSource
@@ -45,6 +46,7 @@ class Door:
     connections: ConnectionLog = field(default_factory=ConnectionLog)
     tokens: TokenLookup = field(default_factory=TokenLookup)
     follow: Callable[[], PrincipalSource] | None = None
+    toolsets: tuple[str, ...] = ()
 
 
 def around_calls(door: Door, server: str) -> ServerMiddleware[Any]:
@@ -59,7 +61,13 @@ def around_calls(door: Door, server: str) -> ServerMiddleware[Any]:
             try:
                 again = door.follow() if door.follow else None
                 principal = await door.principal()
-                caller = Caller(principal=principal, language=language, is_local=door.is_local, again=again)
+                caller = Caller(
+                    principal=principal,
+                    language=language,
+                    is_local=door.is_local,
+                    again=again,
+                    toolsets=_toolsets(ctx, door),
+                )
                 with caller_context(caller), _noted(ctx, door, server, caller.principal) as connection:
                     result = await call_next(ctx)
                     if isinstance(result, dict) and result.get("isError"):
@@ -113,6 +121,12 @@ def _client_name(ctx: ServerRequestContext[Any, Any]) -> str | None:
 def _language(ctx: ServerRequestContext[Any, Any], door: Door) -> str | None:
     headers = getattr(ctx.request, "headers", None)
     return door.language if headers is None else accepted_language(headers.get("accept-language", ""))
+
+
+def _toolsets(ctx: ServerRequestContext[Any, Any], door: Door) -> tuple[str, ...]:
+    """What the address of the request asks for, else its door, else HUB_MCP_TOOLSETS. Raises InvalidInput."""
+    given = ctx.request.query_params.get("toolsets", "") if ctx.request else ""
+    return read_toolsets(given) or door.toolsets or settings.CONFIG.hub_mcp_toolsets
 
 
 def _describe(ctx: ServerRequestContext[Any, Any]) -> CallContext:

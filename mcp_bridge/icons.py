@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import base64
+from urllib.parse import quote
 
 from mcp.types import Icon
 
+# Characters that a data URI may have as they are.
+SAFE = " /:=',;()!*$&+-._~@?"
 # Paths on a 24 by 24 grid, drawn as strokes.
 SHAPES = {
     "document": "M6 3h9l4 4v14H6zM14 3v5h5M9 13h7M9 17h7",
@@ -26,8 +28,8 @@ SHAPES = {
 def icon(name: str) -> Icon:
     """Draw one of SHAPES."""
     svg = (
-        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24" fill="none" stroke="#2563eb" '
-        f'stroke-width="2" stroke-linecap="round" stroke-linejoin="round"><path d="{SHAPES[name]}"/></svg>'
+        "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 24 24' fill='none' stroke='blue'>"
+        f"<path d='{SHAPES[name]}'/></svg>"
     )
-    data = base64.b64encode(svg.encode()).decode()
-    return Icon(src=f"data:image/svg+xml;base64,{data}", mime_type="image/svg+xml", sizes=["any"])
+    # the list of tools is read by models: percent-encoded where needed, a third shorter than in base64
+    return Icon(src=f"data:image/svg+xml,{quote(svg, safe=SAFE)}")

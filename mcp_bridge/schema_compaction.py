@@ -1,7 +1,8 @@
 """Schemas as short as they can be: a model reads those of all tools before anything else, and pays for each word.
 
 What pydantic makes of a type says the same things again: a title for each name, a default in each result, a definition
-for what occurs once. Nothing here changes which values a schema allows, but for ``shortened``, which allows more.
+for what occurs once. Nothing here changes which values a schema allows, but for
+``shortened`` and ``outlined``, which allow more.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ SHORT = 60
 
 
 def slim_input(schema: Schema) -> Schema:
-    """Shorten the schema of arguments; defaults stay, but for those of objects, whose fields have their own."""
+    """Shorten the schema of arguments; defaults stay, but for empty ones, and those of objects."""
     return _inlined(_everywhere(schema, _slim_argument))
 
 
@@ -41,11 +42,23 @@ def shortened(schema: Schema, like: Mapping[str, str]) -> Schema:
     return _without_unused({**schema, "properties": fields})
 
 
+def outlined(schema: Schema) -> Schema:
+    """Keep of a result's schema its fields with their types: what the values say, a model reads in the result."""
+    definitions = schema.get("$defs", {})
+    fields = {name: _outline(one, definitions) for name, one in schema["properties"].items()}
+    return {"type": "object", "properties": fields}
+
+
+def _outline(schema: Schema, definitions: Mapping[str, Schema]) -> Schema:
+    whole = {**definitions.get(str(schema.get("$ref", "")).removeprefix(_REF), {}), **schema}
+    return {"type": whole["type"]} if isinstance(whole.get("type"), str) else {}  # what may be null is not narrowed
+
+
 def _slim_argument(schema: Schema) -> Schema:
     slim = _slim(schema)
-    if isinstance(slim.get("default"), dict):
+    if "default" in slim and (not slim["default"] or isinstance(slim["default"], dict)):
         del slim["default"]
-    return slim
+    return _nullable(slim)
 
 
 def _slim_result(schema: Schema) -> Schema:
@@ -64,13 +77,15 @@ def _slim(schema: Schema) -> Schema:
 def _nullable(schema: Schema) -> Schema:
     """Write ``{anyOf: [{type: string}, {type: null}]}`` as ``{type: [string, null]}``."""
     alternatives: list[Schema] = schema.get("anyOf", [])
-    if len(alternatives) != 2 or alternatives[1] != {"type": "null"}:
+    types = [one.get("type") for one in alternatives]
+    if not all(isinstance(kind, str) for kind in types) or len(set(types)) != len(types) or not types:
         return schema
-    value = alternatives[0]
-    if not isinstance(value.get("type"), str) or {"enum", "const"} & value.keys():
+    keywords = [name for one in alternatives for name in one if name != "type"]
+    if {"enum", "const"} & set(keywords) or len(set(keywords)) != len(keywords) or {"integer", "number"} <= set(types):
         return schema
+    merged = {name: held for one in alternatives for name, held in one.items()}
     beside = {name: held for name, held in schema.items() if name != "anyOf"}
-    return {**value, "type": [value["type"], "null"], **beside}
+    return {**merged, "type": types, **beside}
 
 
 def _everywhere(schema: Schema, change: Callable[[Schema], Schema]) -> Schema:

@@ -11,6 +11,7 @@ from typing import Any
 
 from django.conf import settings
 from django.utils.crypto import salted_hmac
+from django.utils.translation import get_language
 from mcp import MCPError
 from mcp.server.auth.settings import AuthSettings
 from mcp.server.lowlevel import NotificationOptions
@@ -51,9 +52,11 @@ from mcp_bridge.events import Follower, Gate, Kind
 from mcp_bridge.icons import icon
 from mcp_bridge.lists import PagedLists
 from mcp_bridge.principal import HubTokenVerifier
-from mcp_bridge.schema_compaction import shortened, slim_input, slim_output
+from mcp_bridge.results import as_text
+from mcp_bridge.schema_compaction import outlined, shortened, slim_input, slim_output
 from mcp_bridge.subscriptions import GatedListen, HandshakeSubscriptions
 from mcp_bridge.threads import in_stoppable_thread
+from mcp_bridge.toolsets import WITH_TOOLSETS, names_in
 
 VERSION = "0.1.0"
 
@@ -66,12 +69,14 @@ Refused = Callable[[HubError, str | None], CallToolResult]
 class HubTool:
     """A tool and the scope without which a caller neither sees it nor may call it.
 
-    ``refused`` says what a call comes to that the hub refuses, where that differs from other tools.
+    ``refused`` says what a call comes to that the hub refuses, where that differs from other tools. ``in_brief``
+    chooses what the text of a result says, unless the call asks for ``detail=full``.
     """
 
     tool: Tool
     scope: Scope
     refused: Refused | None = None
+    in_brief: Callable[[Mapping[str, Any]], dict[str, Any]] | None = None
 
 
 def hub_tool(
@@ -84,12 +89,13 @@ def hub_tool(
     destructive: bool = False,
     idempotent: bool = True,
     open_world: bool = False,
-    results_like: Mapping[str, str] | None = None,
+    arguments_like: Mapping[str, str] | None = None,
     refused: Refused | None = None,
+    in_brief: Callable[[Mapping[str, Any]], dict[str, Any]] | None = None,
 ) -> HubTool:
     """Make a tool of a typed function; its docstring is what a model reads. Blocking functions run in a thread.
 
-    ``results_like`` names fields of the result that another tool of the same server describes, with its name.
+    ``arguments_like`` names arguments that another tool of the same server describes, with its name.
     """
     is_async = inspect.iscoroutinefunction(function)
     tool = Tool.from_function(
@@ -98,7 +104,6 @@ def hub_tool(
         description=inspect.getdoc(function),
         icons=[icon(picture)],
         annotations=ToolAnnotations(
-            title=title,
             read_only_hint=read_only,
             destructive_hint=destructive,
             idempotent_hint=idempotent,
@@ -106,10 +111,13 @@ def hub_tool(
         ),
     )
     # HubServer.call_tool refuses what is not there
-    tool.parameters = {**slim_input(tool.parameters), "additionalProperties": False}
+    tool.parameters = {
+        **shortened(slim_input(tool.parameters), arguments_like or {}),
+        "additionalProperties": False,
+    }
     if tool.fn_metadata.output_schema is not None:
-        tool.fn_metadata.output_schema = shortened(slim_output(tool.fn_metadata.output_schema), results_like or {})
-    return HubTool(tool=tool, scope=scope, refused=refused)
+        tool.fn_metadata.output_schema = outlined(slim_output(tool.fn_metadata.output_schema))
+    return HubTool(tool=tool, scope=scope, refused=refused, in_brief=in_brief)
 
 
 def threaded(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -190,9 +198,17 @@ class HubServer(MCPServer[Any]):
             raise await self._unknown_resource(uri)
 
     async def list_tools(self) -> list[ListedTool]:
-        """The tools that the caller's scopes allow."""
-        principal = current_caller().principal
-        return [tool for tool in await super().list_tools() if principal.allows(self._hub_tools[tool.name].scope)]
+        """The tools that the caller's scopes allow, of the toolsets that the caller asks for; see mcp_bridge.toolsets.
+
+        One that is not listed may be called all the same.
+        """
+        caller = current_caller()
+        listed = names_in(caller.toolsets, self._hub_tools) if self.path_name == WITH_TOOLSETS else self._hub_tools
+        return [
+            tool
+            for tool in await super().list_tools()
+            if tool.name in listed and caller.principal.allows(self._hub_tools[tool.name].scope)
+        ]
 
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
@@ -215,11 +231,11 @@ class HubServer(MCPServer[Any]):
         language = current_caller().language
         item = self._hub_tools.get(name)
         if item is None:
-            raise unknown("tool", name, [tool.name for tool in await self.list_tools()])
+            raise unknown("tool", name, self._callable_names())
         try:
             current_caller().principal.require(item.scope)
             given = check_arguments(item.tool, arguments)
-            return await super().call_tool(name, given, context)
+            return self._in_short(item, given, await super().call_tool(name, given, context))
         except HubError as error:
             return item.refused(error, language) if item.refused else tool_error(error, language=language)
         except ToolError as error:
@@ -232,6 +248,27 @@ class HubServer(MCPServer[Any]):
             if expected.retryable:
                 raise protocol_error(expected, language=language, tool=name) from error
             return tool_error(expected, language=language)
+
+    def _callable_names(self) -> list[str]:
+        principal = current_caller().principal
+        return [name for name, item in self._hub_tools.items() if principal.allows(item.scope)]
+
+    def _in_short(
+        self, item: HubTool, given: dict[str, Any], result: CallToolResult | InputRequiredResult
+    ) -> CallToolResult | InputRequiredResult:
+        """Write the text of a result anew, for a model: see mcp_bridge.results."""
+        if not isinstance(result, CallToolResult) or result.is_error or not result.structured_content:
+            return result
+        facts = result.structured_content
+        if item.in_brief is not None and given.get("detail") != "full":
+            facts = item.in_brief(facts)
+        text = as_text(
+            facts,
+            budget=settings.CONFIG.hub_mcp_output_chars,
+            language=current_caller().language or get_language() or settings.LANGUAGE_CODE,
+            arguments=frozenset(item.tool.parameters.get("properties", {})),
+        )
+        return result.model_copy(update={"content": [text]})
 
     async def get_prompt(
         self, name: str, arguments: dict[str, Any] | None = None, context: Context[Any, Any] | None = None

@@ -38,7 +38,7 @@ def _door() -> Door:
     async def principal() -> Principal:
         return local_operator()
 
-    return Door(principal=principal, events=EventBridge(), is_local=True)
+    return Door(principal=principal, events=EventBridge(), is_local=True, toolsets=("all",))
 
 
 async def _server(client: Client, name: str, given: dict[str, str]) -> AsyncIterator[tuple[str, Any]]:

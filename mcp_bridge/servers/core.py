@@ -13,6 +13,7 @@ from hub.access.principals import Scope
 from knowledge.documents.workers import work_through
 from mcp_bridge.caller import current_caller, principal_now
 from mcp_bridge.events import have_queue
+from mcp_bridge.results import review_in_brief
 from mcp_bridge.server import HubTool, hub_tool
 from mcp_bridge.servers import checks, evaluation, listing, reviews, sampling, uploads
 from mcp_bridge.servers.checks import find_items, within_budget
@@ -20,6 +21,7 @@ from mcp_bridge.servers.schemas import (
     CheckItemsResult,
     ChunkingOptionsIn,
     Cursor,
+    Detail,
     DocumentId,
     DocumentTypeCode,
     ReportOptionsIn,
@@ -51,16 +53,16 @@ async def review_document(
     options: Annotated[
         ReviewOptionsIn, Field(description="how long to wait, who judges, how much to answer")
     ] = DEFAULT_REVIEW_OPTIONS,
+    detail: Detail = "brief",
 ) -> ReviewResult | InputRequiredResult:
     """Review a stored document (文書レビュー・点検) against a check list: findings (指摘事項), suggestions (是正提案).
 
     Use it to start a review, on 基本設計書 (basic-design) and テスト計画書 (test-plan) that were uploaded before;
     upload_document or list_documents gives the id. Each finding has the severity, the place and a verified quote.
 
-    Waits up to options.wait_seconds (45) and reports progress. When it is not done by then, status is queued or
-    running and results holds what there is so far: ask get_review again, or subscribe to resource_uri.
-    Do not start the same review twice. Checks that need a language model are judged by the hub's, else by yours where
-    you offer sampling, else they come back skipped.
+    Waits up to options.wait_seconds (45). When status is queued or running then, ask get_review, or subscribe to
+    resource_uri; do not start it twice. Checks that need a language model are judged by the hub's, else by yours where
+    you offer sampling, else skipped.
     """
     if sampling.is_wanted(ctx, options):
         review = await sampling.begin(ctx, document_id, check_items or [], checklist, options)
@@ -81,7 +83,10 @@ async def review_document(
     return await in_thread(reviews.show, await principal_now(), review.public_id, Scope.REVIEW)
 
 
-def get_review(review_id: ReviewId) -> ReviewResult:
+def get_review(
+    review_id: ReviewId,
+    detail: Detail = "brief",
+) -> ReviewResult:
     """Read a review that was started before (レビュー結果・進捗の確認): state, progress, results, findings so far.
 
     Use it after review_document answered with status queued or running (レビュー中・完了したか), or to look at an
@@ -136,7 +141,7 @@ async def upload_document(
     processing, read or subscribe to resource_uri; review_document waits for it by itself. The same path with other
     content makes a new version, the same content changes nothing (outcome tells).
 
-    Limit: HUB_MCP_MAX_BYTES for the request (4 MiB by default); larger files go to POST /documents of the REST API.
+    Limit: HUB_MCP_MAX_BYTES (4 MiB) for the request; larger files go to POST /documents of the REST API.
     """
     caller = current_caller()
     outcome = await in_thread(
@@ -233,11 +238,6 @@ def create_report(
     )
 
 
-# Three tools give a whole review: one describes what stands in it.
-AS_GET_REVIEW = dict.fromkeys(
-    ("results", "findings", "suggestions", "signatures", "overturned", "candidates", "steps"), "get_review"
-)
-
 TOOLS: tuple[HubTool, ...] = (
     hub_tool(
         review_document,
@@ -246,7 +246,7 @@ TOOLS: tuple[HubTool, ...] = (
         picture="check",
         read_only=False,
         idempotent=False,
-        results_like=AS_GET_REVIEW,
+        in_brief=review_in_brief,
     ),
     hub_tool(
         upload_document,
@@ -257,7 +257,13 @@ TOOLS: tuple[HubTool, ...] = (
     ),
     hub_tool(get_check_items, title="Check items (チェック項目)", scope=Scope.READ, picture="list"),
     hub_tool(create_report, title="Review report (レビュー報告書)", scope=Scope.READ, picture="report"),
-    hub_tool(get_review, title="Read a review (レビュー結果)", scope=Scope.READ, picture="document"),
+    hub_tool(
+        get_review,
+        title="Read a review (レビュー結果)",
+        scope=Scope.READ,
+        picture="document",
+        in_brief=review_in_brief,
+    ),
     hub_tool(
         cancel_review,
         title="Cancel a review (レビュー中止)",
@@ -265,7 +271,7 @@ TOOLS: tuple[HubTool, ...] = (
         picture="stop",
         read_only=False,
         destructive=True,
-        results_like=AS_GET_REVIEW,
+        in_brief=review_in_brief,
     ),
     listing.TOOL,
     checks.TOOL,

@@ -40,9 +40,8 @@ async def run_evaluation(
     """Measure the reviewer on an evaluation dataset (精度の評価・回帰テスト): judged cases against its verdicts.
 
     Use it to learn how well the hub judges (精度、再現率、正解との一致), and before and after a change of check lists,
-    prompts or models (変更の影響、判定の悪化). Gives the metrics with their intervals, counts, figures by check type
-    and document, and with compare_baseline which cases flipped. When it is not done in time, status is queued or
-    running: call it again later with its evaluation_id, so that no second run is started.
+    prompts or models (変更の影響、判定の悪化). Gives metrics with intervals, and with compare_baseline which cases
+    flipped. While status is queued or running, call it again with its evaluation_id.
     """
     chosen = await in_thread(runs.chosen_metrics, (*DEFAULT_METRICS, *metrics))
     if evaluation_id:

@@ -126,9 +126,9 @@ def get_guideline_mapping(
     """See which check items (チェック項目) rest on which guideline articles (ガイドライン条項), and why.
 
     Use it to explain a check by its guideline (チェックの根拠となる条項・規程), or to find what is checked of an
-    article (条項から見たチェック項目). relation is direct (the item checks what the article says), indirect (it serves
-    it) or derived (it was concluded from it). suspect is true when the article changed and no curator has looked at
-    the check item since. Read an article's text from the resource smartreviewer-knowledge://guidelines/{id}.
+    article (条項から見たチェック項目). relation is direct, indirect or derived; suspect: the article changed and
+    no curator has looked at the item since.
+    smartreviewer-knowledge://guidelines/{id} has an article's text.
     """
     principal = current_caller().principal
     found = mappings.list_mappings(

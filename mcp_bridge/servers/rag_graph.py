@@ -144,6 +144,5 @@ TOOLS: tuple[HubTool, ...] = (
         title="Retrieve for a check (チェック向け検索)",
         scope=Scope.SEARCH,
         picture="search",
-        results_like={"chunks": "vector_search"},
     ),
 )

@@ -25,7 +25,7 @@ class Options(BaseModel):
 
 
 class ReviewOptionsIn(Options):
-    parallel: bool = Field(True, description="other workers may judge checks of it too; same result")
+    parallel: bool = Field(True, description="other workers may help")
     include_evidence: bool = Field(True, description="quote the text behind each finding")
     max_findings: int = Field(100, ge=1, le=10_000, description="the most findings in the answer; all are stored")
     min_confidence: float = Field(0, ge=0, le=1, description="leave out findings that are less sure (0.9: sure ones)")
@@ -34,11 +34,9 @@ class ReviewOptionsIn(Options):
         "auto", description="who judges checks that rules can't; without a model they come back skipped"
     )
     second_opinion: Literal["auto", "on", "off"] = Field(
-        "auto", description="whether the hub's model looks again at what rules judged; auto: as the hub is configured"
+        "auto", description="the hub's model looks again at what rules judged"
     )
-    sweep: Literal["auto", "on", "off"] = Field(
-        "auto", description="whether the hub's model reads the whole document; auto: as the hub is configured"
-    )
+    sweep: Literal["auto", "on", "off"] = Field("auto", description="the hub's model reads the whole document")
     sweep_limit: int = Field(5, ge=0, le=100, description="most findings of the sweep in each category")
     sweep_severity: Literal["critical", "major", "minor"] = Field("minor", description="least severity of them")
     sweep_categories: list[Literal["traceability", "consistency", "coverage", "structure", "terminology"]] = Field(
@@ -172,6 +170,7 @@ class VectorSearchResult(BaseModel):
 DocumentId = Annotated[
     str, Field(min_length=1, max_length=60, description="the document's id", examples=["doc_7k3m9q2w5x8r1t4v6y0z"])
 ]
+Detail = Annotated[Literal["brief", "full"], Field(description="full: each check with its evidence, not only findings")]
 ReviewId = Annotated[
     str, Field(min_length=1, max_length=60, description="the review's id", examples=["rev_7k3m9q2w5x8r1t4v6y0z"])
 ]

@@ -61,7 +61,7 @@ def caller_with(token: str) -> Callable[[], Awaitable[Principal]]:
 
 
 def door_with(token: str) -> Door:
-    return Door(principal=caller_with(token), events=EventBridge())
+    return Door(principal=caller_with(token), events=EventBridge(), toolsets=("all",))
 
 
 async def names_of(server: str, token: str) -> set[str]:
@@ -204,11 +204,14 @@ async def _doors(client: Client) -> list[str]:
 
 
 def mcp_doors(hub: PeopledHub) -> list[str]:
-    """Every door of the whole server, as the superuser finds it."""
+    """Every door of the whole server, as the superuser finds it, and kb_answer.
+
+    That is not listed without a knowledge base, but may be called.
+    """
 
     async def ask() -> list[str]:
         async with Client(build_server(WHOLE, door_with(hub.tokens["superuser"]))) as client:
-            return await _doors(client)
+            return sorted({*await _doors(client), "tool kb_answer"})
 
     return asyncio.run(ask())
 

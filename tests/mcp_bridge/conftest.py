@@ -120,7 +120,9 @@ class TestSite:
     async def client(self, name: str, *, owner: str = "admin", language: str = "", mode: str = "auto", **options):
         headers = self.headers(owner, **({"Accept-Language": language} if language else {}))
         async with httpx2.AsyncClient(headers=headers, timeout=60) as http:
-            transport = streamable_http_client(f"{self.url}/mcp/{name}/", http_client=http)
+            transport = streamable_http_client(
+                f"{self.url}/mcp/{name if '?' in name else name + '/'}", http_client=http
+            )
             async with Client(transport, mode=mode, **options) as client:
                 yield client
 
@@ -144,6 +146,7 @@ def new_hub() -> Iterator[TestHub]:
     environment = {**os.environ, "HUB_DATA_DIR": str(home), "DJANGO_SETTINGS_MODULE": "hub.settings"}
     environment |= {"PYTHONPATH": str(REPOSITORY), "LC_ALL": "en_US.UTF-8", "HUB_TOKEN": "", "DATABASE_URL": ""}
     environment |= {"REDIS_URL": "", "POSTGRES_HOST": ""}
+    environment |= {"HUB_MCP_TOOLSETS": "all"}  # test_costs has what is listed by default
     environment |= {"HUB_RATE_LIMIT_PER_MINUTE": "1000000"}  # as of the flows: the limit is not what they are about
     servers = (shared_postgres(home / "postgres"), shared_valkey(home / "valkey"))
     for server in servers:

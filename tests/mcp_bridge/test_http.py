@@ -13,6 +13,7 @@ import pytest
 from mcp import MCPError
 from mcp.types import PromptReference, ResourceTemplateReference
 
+from mcp_bridge.toolsets import TOOLSETS
 from tests.mcp_bridge.conftest import DESIGN, TestSite, start_site, stdio_session, stop_site
 
 pytestmark = pytest.mark.anyio
@@ -69,7 +70,9 @@ async def test_a_document_is_uploaded_searched_reviewed_and_reported(site, mode)
         assert review["status"] == "completed"
         assert review["verdict"] in {"pass", "warning", "fail"}
         assert review["metadata"]["checks_executed"] == len(review["results"]) > 0
-        assert json.loads(answer.content[0].text) == review
+        brief = json.loads(answer.content[0].text)
+        assert [brief[name] for name in ("review_id", "verdict")] == [review[name] for name in ("review_id", "verdict")]
+        assert len(brief["findings"]) == len(review["findings"])
         assert reports
         assert [value for value, _total, _message in reports] == sorted({value for value, _t, _m in reports})
 
@@ -145,6 +148,22 @@ async def test_hidden_and_missing_documents_answer_alike(site):
         found = await stranger.call_tool("list_documents", {})
     assert texts[0] == texts[1]
     assert found.structured_content["items"] == []
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+async def test_the_address_asks_for_toolsets(site, mode):
+    async with site.client("hub/?toolsets=default", mode=mode) as client:
+        assert {tool.name for tool in (await client.list_tools()).tools} == TOOLSETS["default"]
+        counted = await client.call_tool("get_document_count", {})
+        assert counted.structured_content["documents"] >= 0
+    async with site.client("hub/?toolsets=operation", mode=mode) as client:
+        assert {tool.name for tool in (await client.list_tools()).tools} == TOOLSETS["operation"]
+
+
+async def test_an_unknown_toolset_is_refused_with_the_known_ones(site):
+    async with site.client("hub/?toolsets=defalt", mode="legacy") as client:
+        with pytest.raises(MCPError, match=r"defalt.*default, review"):
+            await client.list_tools()
 
 
 async def test_a_token_sees_the_tools_of_its_scopes_only(site):

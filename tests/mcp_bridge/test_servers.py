@@ -43,12 +43,18 @@ KNOWLEDGE = {"check_ontology_coverage", "reason_ontology", "get_guideline_mappin
 
 @asynccontextmanager
 async def client_of(
-    name: str, *, mode: str = "auto", scopes: frozenset[Scope] = ALL_SCOPES, language: str | None = None, **options
+    name: str,
+    *,
+    mode: str = "auto",
+    scopes: frozenset[Scope] = ALL_SCOPES,
+    language: str | None = None,
+    toolsets: tuple[str, ...] = ("all",),
+    **options,
 ):
     async def principal() -> Principal:
         return Principal(name="利用者", user_id=1, scopes=scopes, ceiling=Classification.C2)
 
-    door = Door(principal=principal, events=EventBridge(), language=language, is_local=True)
+    door = Door(principal=principal, events=EventBridge(), language=language, is_local=True, toolsets=toolsets)
     async with Client(build_server(name, door), mode=mode, **options) as client:
         yield client
 
@@ -61,7 +67,7 @@ async def client_of(
         ("rag", "smartreviewer-rag", RAG),
         ("knowledge", "smartreviewer-knowledge", KNOWLEDGE),
         ("bedrock-kb", "mcp-bedrock-kb", BEDROCK),
-        ("hub", "hub", CORE | RAG | KNOWLEDGE | BEDROCK),
+        ("hub", "hub", CORE | RAG | KNOWLEDGE),  # kb_answer needs BEDROCK_KB_ID
     ],
 )
 async def test_each_server_names_itself_and_its_tools_in_both_eras(mode, name, server_name, tools):
@@ -91,7 +97,9 @@ async def test_annotations_tell_reading_from_writing():
         hints = {tool.name: tool.annotations for tool in (await client.list_tools()).tools}
     writing = {name for name, hint in hints.items() if hint and not hint.read_only_hint}
     assert writing == {"review_document", "upload_document", "cancel_review", "run_evaluation", "embed_document"}
-    assert {name for name, hint in hints.items() if hint and hint.open_world_hint} == BEDROCK
+    assert not {name for name, hint in hints.items() if hint and hint.open_world_hint}
+    async with client_of("bedrock-kb") as client:
+        assert [tool.annotations.open_world_hint for tool in (await client.list_tools()).tools] == [True]
 
 
 async def test_resources_and_templates_of_the_hub_server():

@@ -13,6 +13,7 @@ from django.db.migrations.executor import MigrationExecutor
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.services import local_principal
+from hub.config import MCP_TOOLSETS
 from hub.core.commands import HubCommand
 from hub.core.embedded import EmbeddedServerError, shared_postgres, shared_valkey
 from hub.core.errors import Conflict, Unavailable
@@ -25,6 +26,7 @@ from mcp_bridge.principal import counted, stdio_principal
 from mcp_bridge.servers import SERVERS, build_server
 from mcp_bridge.stdio import serve
 from mcp_bridge.tokens import TokenLookup
+from mcp_bridge.toolsets import read_toolsets
 
 logger = logging.getLogger(__name__)
 
@@ -39,9 +41,17 @@ class Command(HubCommand):
         super().add_arguments(parser)
         parser.add_argument("server", choices=sorted(SERVERS), help="hub has the tools of all the others")
         parser.add_argument("--language", choices=["ja", "en"], help="of answers and errors (default: the locale's)")
+        parser.add_argument(
+            "--toolsets",
+            default="",
+            help=f"what the hub server lists: {', '.join(MCP_TOOLSETS)} (default: HUB_MCP_TOOLSETS)",
+        )
         parser.add_argument("--print-config", action="store_true", help="print JSON for assistants, and do not serve")
 
-    def handle(self, *, server: str, token: str, language: str | None, print_config: bool, **options: object) -> None:
+    def handle(
+        self, *, server: str, token: str, language: str | None, toolsets: str, print_config: bool, **options: object
+    ) -> None:
+        chosen = read_toolsets(toolsets)
         if print_config:
             self._print_config(server, token or settings.CONFIG.hub_token)
             return
@@ -53,7 +63,7 @@ class Command(HubCommand):
         _check_migrations()
         local_principal(token)  # refused before the assistant thinks that it has a server
         connections.close_all()
-        anyio.run(_serve, server, token, language or _locale_language())
+        anyio.run(_serve, server, token, language or _locale_language(), chosen)
 
     def _print_config(self, server: str, token: str) -> None:
         if names := missing_secrets():
@@ -63,10 +73,15 @@ class Command(HubCommand):
         self.print_json(client_configurations(server, token=token))
 
 
-async def _serve(name: str, token: str, language: str | None) -> None:
+async def _serve(name: str, token: str, language: str | None, toolsets: tuple[str, ...]) -> None:
     source = stdio_principal(token, TokenLookup())
     door = Door(
-        principal=counted(source), follow=lambda: source, events=EventBridge(), language=language, is_local=True
+        principal=counted(source),
+        follow=lambda: source,
+        events=EventBridge(),
+        language=language,
+        is_local=True,
+        toolsets=toolsets,
     )
     server = build_server(name, door)
 
