@@ -9,6 +9,7 @@ import logging
 from typing import Any
 
 import redis
+from django.conf import settings
 from django.db import DataError
 from django.db import Error as DatabaseError
 from django.utils import translation
@@ -24,6 +25,7 @@ from hub.core.database import in_one_line, unavailable_by
 from hub.core.errors import HubError, InvalidInput, Unavailable
 from mcp_bridge.caller import ERROR_LANGUAGE
 from mcp_bridge.counting import count_error, count_failure
+from mcp_bridge.results import cut_text
 
 logger = logging.getLogger(__name__)
 
@@ -56,7 +58,8 @@ def tool_error(error: HubError, *, language: str | None) -> CallToolResult:
     """
     count_error(error.error_code)
     facts = {"code": error.error_code, "retryable": error.retryable, "request_id": request_id()}
-    text = f"{in_words(error, language)} [{error.error_code}]"
+    words = cut_text(in_words(error, language), settings.CONFIG.hub_mcp_output_chars)
+    text = f"{words} [{error.error_code}]"
     return CallToolResult(content=[TextContent(type="text", text=text)], is_error=True, _meta={META_KEY: facts})
 
 

@@ -80,6 +80,14 @@ def test_a_long_string_says_how_much_is_left_out():
     assert cut_text("文" * 1_000, 100) == "文" * 40 + "… [960 characters left out]"
 
 
+async def test_a_thousand_wrong_values_are_refused_within_the_budget():
+    async with client_of("hub") as client:
+        refused = await client.call_tool("review_document", {"document_id": "doc_1", "check_items": [7] * 1_000})
+    assert refused.is_error
+    assert "characters left out" in refused.content[0].text
+    assert len(refused.content[0].text) <= BUDGET + 100
+
+
 def review(status="completed"):
     finding = {"message": "応答時間が 2 か所で違います。", "location": {"section_path": ["4 性能"]}, "evidence": []}
     return {
