@@ -38,7 +38,9 @@ READS = frozenset(
         "LLM_INFERENCE",
         "REPORT_DOWNLOAD",
         "RESULT_VIEW",
+        "RIGHTS_READ",
         "SEARCH",
+        "SEEN_AS",
     }
 )
 # What the hub itself relies on later: who uploaded a document does not sign its review, and what was removed of the

@@ -27,6 +27,22 @@ class Scope(StrEnum):
     AUDIT = "audit"
     ADMIN = "admin"
 
+    @property
+    def label(self) -> str:
+        """What it lets a role do in its collection, in the reader's language."""
+        return str(_SCOPE_LABELS[self])
+
+
+_SCOPE_LABELS: dict[Scope, Promise] = {
+    Scope.READ: _("read documents and reviews"),
+    Scope.SEARCH: _("search, and ask for answers"),
+    Scope.UPLOAD: _("upload documents"),
+    Scope.REVIEW: _("have documents reviewed"),
+    Scope.TRIAGE: _("decide on findings, sign reviews off"),
+    Scope.CURATE: _("replace and delete documents, edit the collection"),
+    Scope.AUDIT: _("see what was done in the collection"),
+    Scope.ADMIN: _("give and take roles in the collection"),
+}
 
 ALL_SCOPES = frozenset(Scope)
 

@@ -52,7 +52,8 @@ def errors_as_messages(request: HttpRequest) -> Iterator[None]:
         messages.error(request, str(error))
 
 
-View = Callable[[HttpRequest], HttpResponseBase]
+View = Callable[..., HttpResponseBase]
+"""Takes the request, and by name what the route names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

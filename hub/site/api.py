@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hub.audit.api import router as audit_router
+from hub.people.api import router as people_router
 from hub.rest.conventions import HubAPI
 from knowledge.api import router as knowledge_router
 from review.api import router as review_router
@@ -22,6 +23,7 @@ def build_api() -> HubAPI:
     api.add_router("", knowledge_router)
     api.add_router("", review_router)
     api.add_router("", audit_router)
+    api.add_router("", people_router)
     return api
 
 

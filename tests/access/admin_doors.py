@@ -127,6 +127,7 @@ def _value(page: str, name: str, hub: PeopledHub) -> Any:
         "report_format": "json",
         "rdf_format": "turtle",
         "number": 1,
+        "user_id": hub.users["reader"].pk,
         "content_type_id": 1,
         "object_id": "1",
         "code": getattr(row, "code", ""),

@@ -238,6 +238,7 @@ def _more_examples(rows: dict[str, Any]) -> dict[str, Any]:
         "patch /api/v1/collections/{slug} +name": True,
         "patch /api/v1/collections/{slug} name": "開発二部",
         "user": "reader",
+        "username": "reader",
         "get /api/v1/audit/export format": "jsonl",
         "cypher_query": "MATCH (n) WHERE n.name = 'FR-777' RETURN n",
         "suspect_id": rows["review.suspectmark"].pk,
