@@ -59,7 +59,7 @@ class Reason:
             ReasonKind.OWN: _("{role}: given to the person"),
             ReasonKind.GROUP: _('{role}: by the group "{by}"'),
             ReasonKind.PROVIDER_GROUP: _('{role}: by the group "{by}", which the provider brings ({groups})'),
-            ReasonKind.DELEGATION: _("{role}: handed on by {by}, as long as they have it"),
+            ReasonKind.DELEGATION: _("{role}: handed on by {by}, for as long as they have it"),
             ReasonKind.SUPERUSER: _("superuser ({groups})") if self.provider_groups else _("superuser"),
         }
         groups = ", ".join(self.provider_groups)
