@@ -1,6 +1,7 @@
 """Passwords that a guesser tries first: made of well-known words, of runs on the keyboard, of their owner's name.
 
-Beside Django's own checks (length, similarity to the owner, its list of 20,000, digits alone).
+Beside Django's own checks (length, similarity to the owner, its list of 20,000). As NIST SP 800-63B-4 asks, no kind of
+character is demanded.
 """
 
 from __future__ import annotations
@@ -56,11 +57,11 @@ _LOOKALIKES = (str.maketrans("01345@$!", "oleasasi"), str.maketrans("01345@$!", 
 _TAKEN = "\0"
 _FORWARDS = frozenset(row[at : at + 2] for row in ROWS for at in range(len(row) - 1))
 _BACKWARDS = frozenset(pair[::-1] for pair in _FORWARDS)
-_YEAR = re.compile(r"(19|20)\d\d")
+_DATE = re.compile(r"(?:19|20)\d\d(?:[-/.年]\d{1,2}[-/.月]\d{1,2})?|\d{1,2}:\d\d(?::\d\d)?")
 
 
 class PredictablePasswordValidator:
-    """Refuses passwords that have few different characters, no letters, or little beside what everybody tries."""
+    """Refuses passwords that have few different characters, or little beside what everybody tries."""
 
     def validate(self, password: str, user: AbstractBaseUser | None = None) -> None:
         """:raises ValidationError: the password can be predicted; ``code`` says why."""
@@ -70,10 +71,6 @@ class PredictablePasswordValidator:
                 _("This password has fewer than %(least)d different characters."),
                 code="password_few_characters",
                 params={"least": LEAST_DISTINCT},
-            )
-        if not any(character.isalpha() for character in folded):
-            raise ValidationError(
-                _("This password has digits and signs only; add letters."), code="password_without_letters"
             )
         if _left_over(folded, _names_of(user)) < LEAST_LEFT:
             raise ValidationError(
@@ -104,14 +101,14 @@ def _names_of(user: AbstractBaseUser | None) -> list[str]:
 
 
 def _left_over(folded: str, names: Collection[str]) -> int:
-    """Count the characters that are in no name (read either way), known word, year or run."""
+    """Count the characters that are in no name (read either way), known word, year, date, time of day or run."""
     words = sorted({*names, *(name[::-1] for name in names), *map(_folded, KNOWN_WORDS)}, key=len, reverse=True)
     left = list(folded)
     for read in (folded, *(folded.translate(table) for table in _LOOKALIKES)):  # all of one length
         for word in words:
             for found in re.finditer(re.escape(word), read):
                 left[found.start() : found.end()] = _TAKEN * len(word)
-    return len(_without_runs(_YEAR.sub(_TAKEN, "".join(left))).replace(_TAKEN, ""))
+    return len(_without_runs(_DATE.sub(_TAKEN, "".join(left))).replace(_TAKEN, ""))
 
 
 def _without_runs(text: str) -> str:

@@ -136,7 +136,7 @@ def test_the_page_says_how_long_to_wait(user, language, text):
 def test_changing_ones_own_password_is_no_way_to_guess_it(user):
     client = Client(REMOTE_ADDR=HERE, headers={"Accept-Language": "ja"})
     client.force_login(user)
-    new = "霧雨-かたつむり-47番"
+    new = "霧雨の裏庭-かたつむり-47番"
     wrong = {"old_password": "wrong", "new_password1": new, "new_password2": new}
     for _try in range(MOST):
         answer = client.post(reverse("admin:password_change"), wrong)

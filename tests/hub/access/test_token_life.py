@@ -21,7 +21,7 @@ from hub.site.first_start import make_first_admin
 from tests.hub.admin.support import PASSWORD, client_of, make_user
 
 pytestmark = pytest.mark.django_db
-NEW = "霧雨-かたつむり-47番"
+NEW = "霧雨の裏庭-かたつむり-47番"
 YEAR = timedelta(days=365)
 
 
