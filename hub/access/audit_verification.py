@@ -32,6 +32,11 @@ UNSEALED_TOO_LONG = timedelta(minutes=15)
 # Processes of the version before may still write while the first ones of this version do.
 UPGRADE = timedelta(days=1)
 
+_COPIES = (
+    f"SELECT min(id), max(id) FROM {AuditEvent._meta.db_table} "  # noqa: S608 (constants)
+    "WHERE code <> '' GROUP BY code HAVING count(*) > 1 ORDER BY 2 LIMIT %s"
+)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
@@ -110,6 +115,8 @@ class _Verifier:
         self._chain_begins: datetime | None = None
         self._stray: dict[int, StoredLine] = {}
         self._recent_gaps: list[Sequence[int]] = []
+        self._newest_before: datetime | None = None
+        self._newest_here: datetime | None = None
 
     def run(self, anchors: Sequence[Anchor]) -> None:
         previous: AuditSeal | None = None
@@ -121,12 +128,14 @@ class _Verifier:
             self._seal(seal, previous)
             self._compare_anchors(seal, noted.pop(seal.number, ()))
             previous = seal
+            self._newest_before = max(filter(None, (self._newest_before, self._newest_here)), default=None)
             self._progress(self.found.lines)
         for number, missing in sorted(noted.items()):
             text = f"it was noted in {missing[0].where}, and is gone: the trail's end was cut"
             self._say(Problem(seal=number, text=text))
         self._strays()
         self._unsealed(previous)
+        self._copies()
 
     def _say(self, problem: Problem) -> None:
         if len(self.found.problems) < MOST_PROBLEMS:
@@ -205,12 +214,31 @@ class _Verifier:
                 self._say(Problem(line=line.number, text=text))
             elif not self._ring.proves(line.code, line.content):
                 self._say(Problem(line=line.number, text="its code is wrong: changed, or not written by the hub"))
+            else:
+                self._time(line)
         elif is_before_the_chain(line.line.kind) and (
             self._chain_begins is None or seen < self._chain_begins + UPGRADE
         ):
             self.found.before += 1
         else:
             self._say(Problem(line=line.number, text="it has no code: it was not written by the hub"))
+
+    def _time(self, line: StoredLine) -> None:
+        """Numbers are given when lines are written: one that is much older than those before it was written again."""
+        at = line.line.at
+        if self._newest_before is not None and at < self._newest_before - LONGEST_TRANSACTION:
+            text = (
+                f"it is of {at.isoformat(timespec='seconds')}, lines before it are a day younger: it was put in again"
+            )
+            self._say(Problem(line=line.number, text=text))
+        self._newest_here = max(self._newest_here or at, at)
+
+    def _copies(self) -> None:
+        """Lines with the code of an earlier one: a code is of one line, its time included. One query."""
+        with connection.cursor() as cursor:
+            cursor.execute(_COPIES, [MOST_PROBLEMS])
+            for first, number in cursor.fetchall():
+                self._say(Problem(line=number, text=f"it is a copy of line {first}"))
 
     def _strays(self) -> None:
         """Lines among sealed ones that are in no seal: of a transaction that ended since, or put there."""

@@ -94,9 +94,29 @@ def test_the_password_of_the_first_start_is_taken():
 @pytest.mark.parametrize(
     "password",
     [
-        *("password12345678", "Passw0rd-2025/04/01", "P@ssw0rd-20262026", "Sakura2025-04-01", "qwertyuiop12345", "1qaz2wsx3edc4rfv"),
-        *("zyxwvutsrqponmlk", "abcabcabcabcabc", "admin-admin-admin", "reiwa7tokyo20252025", "0123456789-0123456789", "2025/04/01 12:30:00"),
-        *("DaveMiller20252026", "relliMdave12345678", "!!!!????####!!!!", "ｐａｓｓｗｏｒｄ１２３", "あいうえおかきくけこさしすせそた"),
+        *(
+            "password12345678",
+            "Passw0rd-2025/04/01",
+            "P@ssw0rd-20262026",
+            "Sakura2025-04-01",
+            "qwertyuiop12345",
+            "1qaz2wsx3edc4rfv",
+        ),
+        *(
+            "zyxwvutsrqponmlk",
+            "abcabcabcabcabc",
+            "admin-admin-admin",
+            "reiwa7tokyo20252025",
+            "0123456789-0123456789",
+            "2025/04/01 12:30:00",
+        ),
+        *(
+            "DaveMiller20252026",
+            "relliMdave12345678",
+            "!!!!????####!!!!",
+            "ｐａｓｓｗｏｒｄ１２３",
+            "あいうえおかきくけこさしすせそた",
+        ),
         *("パスワード2025年パスワード!", "4dm1n1str4t0r!4dm1n"),
     ],
 )

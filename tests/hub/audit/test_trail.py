@@ -8,6 +8,7 @@ from datetime import timedelta
 import pytest
 from django.db import DatabaseError, connection, transaction
 from django.test import override_settings
+from django.utils import timezone
 
 from hub.access import audit_verification
 from hub.access.audit_keys import AuditKey, KeyRing, key_ring
@@ -99,6 +100,30 @@ def test_a_line_that_was_put_in_is_named(monkeypatch):
         run("UPDATE access_auditseal SET at = at - interval '2 days'")
         run(copy.format(", code, kind, purpose", gap).replace("'nobody'", "principal") + " WHERE id = %s", numbers[0])
         assert any(one.line == gap and "put among lines" in one.text for one in verify_trail().problems)
+
+
+@pytest.mark.usefixtures("database_superuser")
+def test_a_line_that_is_put_in_again_with_its_code_is_named():
+    numbers = sealed(6)
+    every = "at, action, principal, user_id, resource, details, door, request_id, address, agent, purpose, kind, code"
+    again = f"INSERT INTO access_auditevent (id, {every}) SELECT %s, {every} FROM access_auditevent WHERE id = %s"  # noqa: S608
+    copy = numbers[-1] + 1
+    found = found_after(again, copy, numbers[1])  # waiting to be sealed
+    assert str(found.first) == f"line {copy}: it is a copy of line {numbers[1]}"
+    with taken_back():
+        run(again, copy, numbers[1])
+        seal_lines()  # by the hub, which does not know
+        assert str(verify_trail().first) == f"line {copy}: it is a copy of line {numbers[1]}"
+
+
+def test_an_old_line_that_is_put_in_again_is_named_when_the_first_is_no_longer_there(monkeypatch):
+    sealed(3)
+    monkeypatch.setattr("django.utils.timezone.now", lambda now=timezone.now: now() - timedelta(days=3))
+    (old,) = write(1)
+    monkeypatch.undo()
+    found = verify_trail()
+    assert found.first.line == old
+    assert "a day younger" in found.first.text
 
 
 @pytest.mark.usefixtures("database_superuser")
