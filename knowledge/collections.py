@@ -183,8 +183,11 @@ def carried_by_person(principal: Principal, user_id: int) -> bool:
 
 
 def _beyond(principal: Principal, holders: Q) -> QuerySet[CollectionGrant]:
-    """Grants in collections that the caller does not administer; permission filter not applied."""
+    """Grants in collections where the caller may give no roles; permission filter not applied."""
     given = Collection.objects.visible_to(principal, Scope.ADMIN)
+    if not principal.is_superuser:
+        own = CollectionGrant.objects.own_of(principal).filter(role=Role.ADMINISTRATOR)
+        given = given.filter(pk__in=own.values("collection_id"))
     return CollectionGrant.objects.filter(holders).exclude(collection__in=given)
 
 

@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import User
+from django.contrib.auth.models import Group, User
 from django.utils import timezone
 
 from hub.access.models import AuditEvent, HubRoleGrant
@@ -15,7 +15,14 @@ from hub.access.people import delegate_hub_role, save_hub_role
 from hub.access.principals import ALL_SCOPES, HubRole, Role, Scope, local_operator
 from hub.access.services import authenticate, create_token, principal_for_user
 from hub.core.errors import Conflict, Forbidden, InvalidInput
-from knowledge.collections import Grantee, delegate_role, grant_role, withdraw_role
+from knowledge.collections import (
+    Grantee,
+    carried_by_groups,
+    carried_by_person,
+    delegate_role,
+    grant_role,
+    withdraw_role,
+)
 from knowledge.models import Collection, CollectionGrant
 from tests.factories import make_holder, new_user, principal_with
 
@@ -60,6 +67,19 @@ def test_a_role_of_the_hub_ends_at_the_same_one_query_of_a_token(django_assert_n
         assert authenticate(token).hub_roles == {HubRole.OPERATOR}
     end(HubRoleGrant.objects.all())
     assert not authenticate(token).hub_roles
+
+
+def test_who_administers_because_it_was_handed_on_puts_nobody_into_a_group_with_roles_there(collection):
+    giver, taker = principal_with(Role.ADMINISTRATOR, collection), principal_with(None, collection)
+    until = timezone.now() + SOON
+    delegate_role(principal=giver, slug="default", to=taker.name, role=Role.ADMINISTRATOR, until=until)
+    group, member = Group.objects.create(name="審査課"), new_user()
+    CollectionGrant.objects.create(collection=collection, group=group, role=Role.READER)
+    member.groups.add(group)
+    assert sees(taker, Scope.ADMIN)
+    for who, may in ((giver, True), (taker, False), (local_operator(), True)):
+        assert (not carried_by_groups(who, [group.pk])) == may
+        assert (not carried_by_person(who, member.pk)) == may
 
 
 def test_a_role_that_was_handed_on_lasts_as_long_as_its_giver_has_it(collection):
