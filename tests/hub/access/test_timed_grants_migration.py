@@ -54,7 +54,8 @@ def grants(model: Any, **fields: Any) -> dict[str, int]:
 
 @pytest.mark.parametrize("app", ["access", "knowledge"])
 def test_going_back_removes_what_was_limited_and_coming_forward_keeps_the_rest(app):
-    from hub.access.models import HubRole, HubRoleGrant
+    from hub.access.models import HubRoleGrant
+    from hub.access.principals import HubRole
     from knowledge.models import Collection, CollectionGrant
 
     if app == "access":
