@@ -37,5 +37,6 @@ def filled(
         token = create_token(principal=local_operator(), user=user, name="t", scopes=frozenset(ALL_SCOPES))[1]
         CollectionGrant.objects.create(collection=Collection.objects.get(slug="default"), user=user, role="reader")
         examples = examples_of(review_text(folder, DESIGN), folder)
+        examples["username"] = user.username
         yield Filled(user=user, token=token, examples=examples)
         transaction.set_rollback(True)
