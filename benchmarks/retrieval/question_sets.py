@@ -28,9 +28,12 @@ class Paragraph:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
+    """``answers`` are the texts that answer it in its gold passages; none where the set does not name them."""
+
     id: str
     text: str
     gold: frozenset[str]
+    answers: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +61,10 @@ def _read_set(folder: Path) -> QuestionSet:
     return QuestionSet(
         name=folder.name,
         corpus=[Paragraph(**row) for row in _rows(folder / "corpus.jsonl")],
-        questions=[Question(**row, gold=frozenset(gold[row["id"]])) for row in _rows(folder / "queries.jsonl")],
+        questions=[
+            Question(id=row["id"], text=row["text"], gold=frozenset(gold[row["id"]]))
+            for row in _rows(folder / "queries.jsonl")
+        ],
     )
 
 

@@ -34,21 +34,31 @@ def read_squad(path: Path) -> list[QuestionSet]:
     return [_as_set(f"{path.stem}-{half}", [articles[n] for n in sorted(kept)]) for half, kept in halves.items()]
 
 
+def read_squad_whole(path: Path) -> QuestionSet:
+    """Read a file as one set, however large."""
+    return _as_set(path.stem, json.loads(path.read_text(encoding="utf-8"))["data"])
+
+
 def _as_set(name: str, articles: Iterable[Mapping[str, Any]]) -> QuestionSet:
     corpus: dict[tuple[str, str], Paragraph] = {}
     gold: dict[str, set[str]] = {}
+    answers: dict[str, set[str]] = {}
     for article in articles:
         title = article["title"].replace("_", " ")
         for paragraph in article["paragraphs"]:
             text = paragraph["context"].strip()
             kept = corpus.setdefault((title, text), Paragraph(id=f"{name}-{len(corpus)}", title=title, text=text))
             for question in paragraph["qas"]:
-                gold.setdefault(" ".join(question["question"].split()), set()).add(kept.id)
+                if question.get("is_impossible"):
+                    continue
+                asked = " ".join(question["question"].split())
+                gold.setdefault(asked, set()).add(kept.id)
+                answers.setdefault(asked, set()).update(one["text"] for one in question["answers"])
     return QuestionSet(
         name=name,
         corpus=list(corpus.values()),
         questions=[
-            Question(id=f"{name}-q{number}", text=text, gold=frozenset(ids))
+            Question(id=f"{name}-q{number}", text=text, gold=frozenset(ids), answers=frozenset(answers[text]))
             for number, (text, ids) in enumerate(gold.items())
             if len(text) >= LEAST_CHARACTERS
         ],

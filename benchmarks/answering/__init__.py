@@ -1,0 +1,1 @@
+"""Whether answers know what the documents do not say."""

@@ -1,0 +1,69 @@
+"""The halves and gaps that answers are measured with."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from benchmarks.answering.halves import Half, gaps, half_of, questions_of, with_answers
+from benchmarks.retrieval.question_sets import Paragraph, Question, QuestionSet
+
+
+def _set(articles: int = 20, passages: int = 3) -> QuestionSet:
+    corpus = [
+        Paragraph(id=f"p{article}-{number}", title=f"article {article}", text=f"passage {number}")
+        for article in range(articles)
+        for number in range(passages)
+    ]
+    questions = [Question(id=f"q-{one.id}", text=f"what about {one.id}?", gold=frozenset({one.id})) for one in corpus]
+    return QuestionSet(name="made", corpus=corpus, questions=questions)
+
+
+def test_no_article_has_questions_in_both_halves() -> None:
+    made = _set()
+    titles = {one.id: one.title for one in made.corpus}
+
+    build, held = ({titles[name] for q in questions_of(made, half, 100) for name in q.gold} for half in Half)
+
+    assert build
+    assert held
+    assert not build & held
+    assert build | held == set(titles.values())
+
+
+def test_a_question_whose_passages_are_in_both_halves_belongs_to_none() -> None:
+    made = _set()
+    one = next(p.id for p in made.corpus if half_of(p.title) is Half.BUILD)
+    other = next(p.id for p in made.corpus if half_of(p.title) is Half.HELD)
+    torn = QuestionSet(
+        name="made", corpus=made.corpus, questions=[Question(id="q", text="?", gold=frozenset({one, other}))]
+    )
+
+    assert [questions_of(torn, half, 10) for half in Half] == [[], []]
+
+
+def test_the_same_questions_are_drawn_each_time() -> None:
+    assert questions_of(_set(), Half.BUILD, 5) == questions_of(_set(), Half.BUILD, 5)
+
+
+def test_a_gap_lacks_one_passage_of_each_article_and_no_more() -> None:
+    made = _set(articles=4)
+    found = list(gaps(made, made.questions))
+
+    assert len(found) == 3  # as many as an article has questions
+    assert sorted(q.id for gap in found for q in gap.questions) == sorted(q.id for q in made.questions)
+    for gap in found:
+        kept = {one.id for one in gap.corpus.corpus}
+        assert len(kept) == len(made.corpus) - 4
+        assert all(q.gold.isdisjoint(kept) for q in gap.questions)
+
+
+def test_answers_come_from_files_with_the_same_questions(tmp_path: Path) -> None:
+    asked = {"question": "what about p0-0?", "answers": [{"text": "nothing"}, {"text": "all"}]}
+    (tmp_path / "deeper").mkdir()
+    (tmp_path / "deeper" / "one.json").write_text(json.dumps({"data": [{"paragraphs": [{"qas": [asked]}]}]}))
+
+    first, second, *_rest = with_answers(_set(), tmp_path).questions
+
+    assert first.answers == {"nothing", "all"}
+    assert not second.answers
