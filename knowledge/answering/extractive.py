@@ -19,7 +19,7 @@ from knowledge.answering.sentences import (
     terms_of,
 )
 from knowledge.answering.types import AnswerSentence
-from knowledge.embedders import EmbeddingError
+from knowledge.embedders import Embedder, EmbeddingError
 from knowledge.index.active_embedder import EmbedderMismatch, active_embedding_set, embedder_of
 from knowledge.index.outside import admit_documents
 from knowledge.search import calibration_for
@@ -236,7 +236,7 @@ def _similarities(question: str, documents: Collection[str], texts: Sequence[str
         embedder = embedder_of(active)
         asked = embedder.embed_query(question)  # first, since it is given up sooner where a server does not answer
         admit_documents(embedder, documents)
-        cosines = embedder.embed_passages(texts) @ asked if texts else np.empty(0)
+        cosines = embedder.embed_passages([_fitting(embedder, one) for one in texts]) @ asked if texts else np.empty(0)
     except (EmbeddingError, EmbedderMismatch, LlmRefused):
         return [0.0] * len(texts)  # the search has said already that its vector leg is down, or has no vectors of them
     nearness = calibration_for(backend=active.backend, model=active.model).cosine_range.place(
@@ -244,3 +244,10 @@ def _similarities(question: str, documents: Collection[str], texts: Sequence[str
     )
     best = float(nearness.max(initial=0.0))
     return [max(float(one) / best, 0.0) if best else 1.0 for one in nearness]
+
+
+def _fitting(embedder: Embedder, text: str) -> str:
+    """Return as much of a text's beginning as the model reads at once."""
+    while embedder.count_tokens(text) > embedder.max_tokens:
+        text = text[: len(text) * 4 // 5]
+    return text

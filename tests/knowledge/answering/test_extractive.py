@@ -8,7 +8,9 @@ from hub.access.principals import Scope
 from hub.access.principals import local_operator as operator
 from hub.core.errors import Forbidden, InvalidInput, NotFound
 from knowledge.answering import AnswerMode, Question, answer_question
+from knowledge.answering.extractive import best_sentences
 from knowledge.answering.sentences import sentences_of
+from knowledge.index import active_embedder
 from knowledge.models import VersionContent
 from knowledge.types.search import Hit, SearchFilter
 from tests.knowledge.answering.conftest import QUESTION
@@ -153,3 +155,15 @@ def test_who_asks_when_or_how_many_is_answered_with_a_number(db, question, has_n
     stated = "業務実施計画書を提出し、主管課の承認を得ること。業務実施計画書の提出は契約締結後1週間以内とする。"
     Library().add("仕様書.md", [stated])
     assert ("1週間" in ask(question).sentences[0].text) == has_number
+
+
+def test_a_sentence_longer_than_the_model_reads_takes_the_meaning_of_no_other(db):
+    Library()
+    long = hit("この一覧には" + "、".join(f"装置{number}の型番" for number in range(400)) + "がある。")
+    answering = hit("料金の支払いは現金で行う。")
+    beside = hit("夜空には星が多く見える。")
+    assert active_embedder.get_embedder().count_tokens(long.content) > active_embedder.get_embedder().max_tokens
+
+    found = best_sentences("お金はどうやって払うか", [long, beside, answering], limit=3)
+
+    assert found[0].text == answering.content
