@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.conf import settings
 from django.contrib.sessions.base_session import AbstractBaseSession
 from django.db import models
+from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from hub.core.secrets import SecretTextField
@@ -13,12 +14,13 @@ from hub.core.secrets import SecretTextField
 class Authenticator(models.Model):
     """What makes a person's codes. ``last_step`` is the time step of the last code used: it opens nothing more.
 
-    As long as ``confirmed_at`` is null it is being set up, and no code is asked for.
+    As long as ``confirmed_at`` is null it is being set up since ``begun_at``, and no code is asked for.
     """
 
     user = models.OneToOneField(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="authenticator")
-    secret = SecretTextField(editable=False)
+    secret = SecretTextField(bound_to="user", editable=False)
     last_step = models.BigIntegerField(default=0, editable=False)
+    begun_at = models.DateTimeField(default=timezone.now, editable=False)
     confirmed_at = models.DateTimeField(null=True, editable=False)
 
 

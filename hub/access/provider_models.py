@@ -68,7 +68,7 @@ class ProviderCredential(models.Model):
     account = models.ForeignKey(ProviderAccount, on_delete=models.CASCADE, related_name="credentials")
     kind = models.CharField(max_length=10, choices=CredentialKind.choices, editable=False)
     digest = models.CharField(max_length=64, unique=True, editable=False)
-    tokens = SecretTextField(default="", editable=False)
+    tokens = SecretTextField(bound_to="digest", default="", editable=False)
     expires_at = models.DateTimeField(null=True, editable=False)
     checked_at = models.DateTimeField(editable=False)
     attempted_at = models.DateTimeField(editable=False)

@@ -11,6 +11,7 @@ import hashlib
 import hmac
 import secrets
 import time
+from datetime import timedelta
 from urllib.parse import quote, urlencode
 
 import segno
@@ -32,6 +33,8 @@ STEP_S = 30
 DIGITS = 6
 STEPS_OFF = 1  # clocks differ: the code before and the next one are taken, too
 RECOVERY_CODES = 10
+SET_UP_WITHIN = timedelta(minutes=15)
+_WAITING = {"confirmed_at": None}
 _RECOVERY_ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"
 _RECOVERY_CHARS = 12
 
@@ -48,14 +51,26 @@ def must_have_second_factor(user: User) -> bool:
 
 
 def begin(user: User) -> str:
-    """Give the secret for an authenticator that is to be set up: a new one, or the one that waits for its first code.
+    """Give the secret for an authenticator that is to be set up. It is given once and is new each time.
+
+    Somebody else who opens the page, by a session that they took, does not read the key that the person is about to
+    confirm: theirs takes its place, and the person's code is wrong.
 
     :raises InvalidInput: the person has one already.
     """
-    if has_second_factor(user):
-        raise InvalidInput(_("There is an authenticator already; remove it first."), field="code")
-    row, _made = Authenticator.objects.get_or_create(user=user, defaults={"secret": _new_secret()})
-    return row.secret
+    secret = _new_secret()
+    with transaction.atomic():
+        row, _made = Authenticator.objects.select_for_update().get_or_create(user=user, defaults={"secret": secret})
+        if row.confirmed_at is not None:
+            raise InvalidInput(_("There is an authenticator already; remove it first."), field="code")
+        row.secret, row.last_step, row.begun_at = secret, 0, timezone.now()
+        row.save()
+    return secret
+
+
+def is_waiting(user: User) -> bool:
+    """Whether an authenticator that is being set up waits for its first code. One query."""
+    return Authenticator.objects.filter(user=user, **_WAITING, begun_at__gt=timezone.now() - SET_UP_WITHIN).exists()
 
 
 def address_of(user: User, secret: str) -> str:
@@ -74,12 +89,14 @@ def picture_of(address: str) -> SafeString:
 def confirm(principal: Principal, user: User, code: str) -> list[str]:
     """Take the first code of a new authenticator, which is asked for from now on; gives the recovery codes, once.
 
-    :raises InvalidInput: the code is wrong.
+    :raises InvalidInput: the code is wrong, or the set-up began longer than `SET_UP_WITHIN` ago.
     """
     with transaction.atomic():
-        row = Authenticator.objects.select_for_update().filter(user=user, confirmed_at=None).first()
-        step = None if row is None else _step_of(row, code)
-        if row is None or step is None:
+        row = Authenticator.objects.select_for_update().filter(user=user, **_WAITING).first()
+        if row is None or row.begun_at <= timezone.now() - SET_UP_WITHIN:
+            raise InvalidInput(_("The set-up took too long, or was begun anew. Take the new picture."), field="code")
+        step = _step_of(row, code)
+        if step is None:
             raise InvalidInput(
                 _("The code is wrong. Check the clock of the device, and enter the code of now."), field="code"
             )
@@ -108,13 +125,15 @@ def accepts(user: User, code: str) -> bool:
     row = Authenticator.objects.select_for_update().filter(user=user, confirmed_at__isnull=False).first()
     if row is None:
         return False
+    # First, because they help where the secret can't be decrypted any more.
+    unused = RecoveryCode.objects.filter(user=user, digest=_digest(user, code), used_at=None)
+    if unused.update(used_at=timezone.now()):
+        return True
     step = _step_of(row, code)
     if step is not None:
         row.last_step = step
         row.save(update_fields=["last_step"])
-        return True
-    unused = RecoveryCode.objects.filter(user=user, digest=_digest(user, code), used_at=None)
-    return bool(unused.update(used_at=timezone.now()))
+    return step is not None
 
 
 def recovery_codes_left(user: User) -> int:

@@ -86,7 +86,10 @@ def confirm(request: HttpRequest) -> HttpResponseBase:
 @admin_page("second-factor/", name="hub_second_factor")
 @sensitive_post_parameters("code")
 def set_up(request: HttpRequest) -> HttpResponseBase:
-    """Set up an authenticator, or remove it; recovery codes are shown in the answer to its first code, once."""
+    """Set up an authenticator, or remove it; recovery codes are shown in the answer to its first code, once.
+
+    A key is shown once, when it is made. After a wrong code it is in the person's authenticator already.
+    """
     user, title = cast(User, request.user), _("Second factor")
     if not user.has_usable_password():
         return render_page(request, "admin/hub/second_factor.html", title=title, is_local=False)
@@ -101,7 +104,8 @@ def set_up(request: HttpRequest) -> HttpResponseBase:
             messages.error(request, str(error))
     facts: dict[str, Any] = {"is_local": True, "codes": codes, "left": second_factor.recovery_codes_left(user)}
     facts["is_set"] = second_factor.has_second_factor(user)
-    if not facts["is_set"]:
+    facts["is_waiting"] = request.method == "POST" and not facts["is_set"] and second_factor.is_waiting(user)
+    if not facts["is_set"] and not facts["is_waiting"]:
         facts["secret"] = second_factor.begin(user)
         facts["picture"] = second_factor.picture_of(second_factor.address_of(user, facts["secret"]))
     answer = render_page(request, "admin/hub/second_factor.html", title=title, **facts)

@@ -3,8 +3,8 @@
 What only has to be compared, such as passwords and access tokens, is stored as a hash instead.
 
 A sealed secret is text: ``sealed1.<id of the master key>.<wrapped data key>.<nonce and AES-256-GCM>``. ``purpose`` is
-bound to it, so that a value of one column does not open in another. Without a configured master key one that is made of
-SECRET_KEY takes its place (the key id is then ``secret-key``).
+bound to it: a column's name and whose row it is, so that a value opens nowhere but where it was written. Without a
+configured master key one that is made of SECRET_KEY takes its place (the key id is then ``secret-key``).
 """
 
 from __future__ import annotations
@@ -12,11 +12,13 @@ from __future__ import annotations
 import base64
 import hashlib
 import os
+from dataclasses import dataclass
 from typing import Any
 
 from django.apps import apps
 from django.conf import settings
 from django.db import connection, models
+from django.db.models.query_utils import DeferredAttribute
 from django.utils.translation import gettext_lazy as _
 
 from hub.core.encryption.errors import SealBroken
@@ -113,37 +115,104 @@ def rotate_secrets() -> int:
 
 
 def _rotate_column(model: type[models.Model], field: SecretTextField) -> int:
+    current, rotated = current_key().key_id, 0
+    for pk, owner, value in sealed_rows(model, field):
+        if key_id_of(value) != current:
+            purpose = field.purpose(owner)
+            rotated += replace_sealed(model, field, pk, value, seal_secret(open_secret(value, purpose), purpose))
+    return rotated
+
+
+def sealed_rows(model: type[models.Model], field: SecretTextField) -> list[tuple[Any, Any, str]]:
+    """Give the key, the owner (see `SecretTextField`) and the sealed text of each row that has a secret."""
+    owner = model._meta.get_field(field.bound_to).attname  # type: ignore[union-attr]
+    rows = model._base_manager.exclude(**{f"{field.attname}__isnull": True}).values_list("pk", owner, field.attname)
+    return [(pk, whose, sealed.text) for pk, whose, sealed in rows if sealed]
+
+
+def replace_sealed(model: type[models.Model], field: SecretTextField, pk: Any, old: str, new: str) -> int:  # noqa: ANN401
+    """Write another sealed text for a row, if it still has the old one; gives how many rows that were."""
     table, column, key = (connection.ops.quote_name(str(name)) for name in (
         model._meta.db_table, field.column, model._meta.pk.column
     ))  # fmt: skip
-    current, rotated = current_key().key_id, 0
     with connection.cursor() as cursor:
-        cursor.execute(f"SELECT {key}, {column} FROM {table} WHERE {column} <> ''")  # noqa: S608 (names of our own)
-        for pk, value in cursor.fetchall():
-            if key_id_of(value) != current:
-                fresh = seal_secret(open_secret(value, field.purpose), field.purpose)
-                change = f"UPDATE {table} SET {column} = %s WHERE {key} = %s AND {column} = %s"  # noqa: S608
-                cursor.execute(change, [fresh, pk, value])
-                rotated += cursor.rowcount
-    return rotated
+        change = f"UPDATE {table} SET {column} = %s WHERE {key} = %s AND {column} = %s"  # noqa: S608 (names of our own)
+        cursor.execute(change, [new, pk, old])
+        return int(cursor.rowcount)
+
+
+@dataclass(frozen=True)
+class Sealed:
+    """A secret as the table has it, which nobody has read yet."""
+
+    text: str
+
+
+class _OpenedWhenRead(DeferredAttribute):
+    """A row's secret: it stays sealed until somebody reads it, since only the row tells what it is bound to."""
+
+    field: SecretTextField
+
+    def __get__(self, instance: models.Model | None, cls: type[models.Model] | None = None) -> Any:  # noqa: ANN401
+        value = super().__get__(instance, cls)
+        if instance is None or not isinstance(value, Sealed):
+            return value
+        opened = open_secret(value.text, self.field.purpose_in(instance))
+        instance.__dict__[self.field.attname] = opened
+        return opened
+
+    def __set__(self, instance: models.Model, value: object) -> None:
+        """Set it; with this, reading goes through `__get__` though the row has a value."""
+        instance.__dict__[self.field.attname] = value
 
 
 class SecretTextField(models.TextField[str, str]):
     """A text that is encrypted in the table and plain in Python. It can't be searched; "" stays "".
 
-    ``manage.py encryption rotate`` encrypts it anew under the current key.
+    ``bound_to`` names the field that says whose the secret is. It is known before the row is written and does not
+    change: a sealed text that is copied to another's row does not open there (`SealBroken`, when it is read). Rows are
+    therefore saved; ``QuerySet.update`` takes "" alone. ``manage.py encryption rotate`` encrypts it anew under the
+    current key.
     """
 
+    descriptor_class = _OpenedWhenRead
+
+    def __init__(self, *args: Any, bound_to: str, **kwargs: Any) -> None:  # noqa: ANN401
+        self.bound_to = bound_to
+        super().__init__(*args, **kwargs)
+
+    def deconstruct(self) -> Any:  # noqa: ANN401
+        name, path, args, kwargs = super().deconstruct()
+        return name, path, args, {**kwargs, "bound_to": self.bound_to}
+
     @property
-    def purpose(self) -> str:
+    def column_purpose(self) -> str:
         return f"{self.model._meta.label_lower}.{self.attname}"
 
-    def get_prep_value(self, value: object) -> str | None:
-        text: str | None = super().get_prep_value(value)
-        return seal_secret(text, self.purpose) if text else text
+    def purpose(self, owner: object) -> str:
+        """Say what a secret of this column and owner is for, as it is bound to it."""
+        return f"{self.column_purpose} of {owner}"
 
-    def from_db_value(self, value: str | None, *_connection: object) -> str | None:
-        return open_secret(value, self.purpose) if value else value
+    def purpose_in(self, row: models.Model) -> str:
+        """Say what the secret of a row is for. :raises ValueError: the row does not say yet whose it is."""
+        owner = row.serializable_value(self.bound_to)
+        if owner in (None, ""):
+            raise ValueError(f"{self.column_purpose} is bound to {self.bound_to}, which is not set")
+        return self.purpose(owner)
+
+    def pre_save(self, model_instance: models.Model, add: bool) -> Any:  # noqa: ANN401 (as Django has it)
+        text = super().pre_save(model_instance, add)
+        return Sealed(seal_secret(text, self.purpose_in(model_instance))) if text else text
+
+    def get_prep_value(self, value: object) -> str | None:
+        if isinstance(value, Sealed):
+            return value.text
+        if value in (None, ""):
+            return value
+        raise TypeError(f"{self.column_purpose} is encrypted for its row: save the row instead of updating a query")
+
+    def from_db_value(self, value: str | None, *_connection: object) -> Sealed | str | None:
+        return Sealed(value) if value else value
 
     def get_lookup(self, lookup_name: str) -> type[models.Lookup[Any]] | None:
         """Allow no comparison but with NULL: each encryption of a text is another value."""

@@ -52,7 +52,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('kind', models.CharField(choices=[('session', 'session'), ('bearer', 'access token')], editable=False, max_length=10)),
                 ('digest', models.CharField(editable=False, max_length=64, unique=True)),
-                ('tokens', hub.core.secrets.SecretTextField(default='', editable=False)),
+                ('tokens', hub.core.secrets.SecretTextField(bound_to='digest', default='', editable=False)),
                 ('expires_at', models.DateTimeField(editable=False, null=True)),
                 ('checked_at', models.DateTimeField(editable=False)),
                 ('attempted_at', models.DateTimeField(editable=False)),

@@ -36,7 +36,7 @@ class Migration(migrations.Migration):
             name='Authenticator',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('secret', hub.core.secrets.SecretTextField(editable=False)),
+                ('secret', hub.core.secrets.SecretTextField(bound_to='user', editable=False)),
                 ('last_step', models.BigIntegerField(default=0, editable=False)),
                 ('confirmed_at', models.DateTimeField(editable=False, null=True)),
                 ('user', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='authenticator', to=settings.AUTH_USER_MODEL)),

@@ -8,16 +8,22 @@ import time
 import pytest
 from django.conf import settings
 from django.contrib.auth.models import User
+from django.core.management import call_command
 from django.db import connection
 from django.test import Client
+from django.utils import timezone
 
 from hub.access import second_factor
 from hub.access.factor_models import Authenticator, HubSession, RecoveryCode
 from hub.access.models import AccessToken, AuditEvent
 from hub.access.second_factor import STEP_S, code_at
+from hub.core.encryption.errors import SealBroken
+from hub.core.secrets import open_secret
 from tests.factories import new_user
 
 pytestmark = pytest.mark.django_db
+SET_UP = "/admin/second-factor/"
+RECOVERY = re.compile(r"<code>([0-9a-z]{4}-[0-9a-z]{4}-[0-9a-z]{4})</code>")
 PASSWORD = "山の上の古い郵便局 7"
 TOKEN = {"name": "t", "scopes": ["read"]}
 
@@ -48,7 +54,7 @@ def recovery(user: User) -> list[str]:
     assert "<svg" in page
     assert Authenticator.objects.get().secret in page
     page = browser.post("/admin/second-factor/", {"code": now_code(user, -1)}).content.decode()
-    return re.findall(r"<code>([0-9a-z]{4}-[0-9a-z]{4}-[0-9a-z]{4})</code>", page)
+    return RECOVERY.findall(page)
 
 
 def test_codes_are_those_of_the_standard():
@@ -112,6 +118,70 @@ def test_where_it_is_a_duty_nothing_opens_before_it_is_set_up(user, monkeypatch)
     browser.get("/admin/second-factor/")
     browser.post("/admin/second-factor/", {"code": now_code(user)})
     assert browser.get("/admin/").status_code == 200
+
+
+def test_the_key_of_a_set_up_is_shown_once_and_to_nobody_who_comes_later(user):
+    owner, thief = sign_in()[0], sign_in()[0]
+    shown = re.search(r"<code>([A-Z2-7]{32})</code>", owner.get(SET_UP).content.decode())
+    assert shown
+    step = int(time.time()) // STEP_S
+    assert shown[1] not in thief.post(SET_UP, {"code": "000000"}).content.decode()
+    page = owner.post(SET_UP, {"code": "000000"}).content.decode()
+    assert shown[1] not in page
+    assert "新しい画像を表示" in page
+    assert len(RECOVERY.findall(owner.post(SET_UP, {"code": code_at(shown[1], step)}).content.decode())) == 10
+
+
+def test_opening_the_page_anew_makes_another_key_and_the_earlier_one_is_worth_nothing(user):
+    owner, thief = sign_in()[0], sign_in()[0]
+    owner.get(SET_UP)
+    first = Authenticator.objects.get().secret
+    assert first not in thief.get(SET_UP).content.decode()
+    owner.post(SET_UP, {"code": code_at(first, int(time.time()) // STEP_S)})
+    assert not second_factor.has_second_factor(user)
+
+
+def test_a_set_up_lapses(user):
+    owner, _status = sign_in()
+    owner.get(SET_UP)
+    code = now_code(user)
+    Authenticator.objects.update(begun_at=timezone.now() - second_factor.SET_UP_WITHIN)
+    page = owner.post(SET_UP, {"code": code}).content.decode()
+    assert not second_factor.has_second_factor(user)
+    assert "<svg" in page
+    owner.post(SET_UP, {"code": now_code(user)})
+    assert second_factor.has_second_factor(user)
+
+
+def test_another_persons_secret_does_not_open_in_ones_own_row_and_recovery_codes_still_help(user, recovery):
+    other = new_user(username="jiro", is_staff=True)
+    second_factor.begin(other)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "UPDATE access_authenticator SET secret = (SELECT secret FROM access_authenticator WHERE user_id = %s)",
+            [other.pk],
+        )
+    assert Authenticator.objects.get(user=other).secret
+    with pytest.raises(SealBroken):
+        Authenticator.objects.get(user=user).secret  # noqa: B018
+    assert sign_in(code=recovery[0])[1] == 302
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_migration_binds_the_secrets_that_there_are_to_their_rows_and_back(user):
+    secret = second_factor.begin(user)
+    lost = new_user()
+    second_factor.begin(lost)
+    with connection.cursor() as cursor:
+        cursor.execute("UPDATE access_authenticator SET secret = 'sealed1.a2V5.AA.AA' WHERE user_id = %s", [lost.pk])
+    try:
+        call_command("migrate", "access", "0013", verbosity=0)
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT secret FROM access_authenticator WHERE user_id = %s", [user.pk])
+            assert open_secret(cursor.fetchone()[0], "access.authenticator.secret") == secret
+    finally:
+        call_command("migrate", verbosity=0)
+    assert Authenticator.objects.get(user=user).secret == secret
 
 
 def grow_old(browser: Client) -> None:

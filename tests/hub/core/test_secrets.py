@@ -54,7 +54,8 @@ def test_an_older_key_opens_and_a_lost_one_is_named(encryption_key):
 @isolate_apps("hub.access")
 def device_model() -> type[models.Model]:
     class Device(models.Model):
-        secret = SecretTextField(blank=True)
+        name = models.CharField(max_length=20)
+        secret = SecretTextField(bound_to="name", blank=True)
 
         class Meta:
             app_label = "access"
@@ -83,13 +84,21 @@ def test_the_field_is_sealed_in_the_table_and_a_rotation_seals_it_anew(encryptio
             return [row[0] for row in cursor.fetchall()]
 
     encryption_key(old)
-    rows = [device._default_manager.create(secret=text) for text in ("JBSWY3DPEHPK3PXP", "", "秘密")]
+    texts = {"a": "JBSWY3DPEHPK3PXP", "b": "", "c": "秘密"}
+    rows = [device._default_manager.create(name=name, secret=text) for name, text in texts.items()]
     first = in_table()
     assert [value[:8] for value in first] == ["sealed1.", "", "sealed1."]
     encryption_key(new, old)
     assert (rotate_secrets(), rotate_secrets()) == (2, 0)
     encryption_key(new)
-    for row, text in zip(rows, ("JBSWY3DPEHPK3PXP", "", "秘密"), strict=True):
+    for row, text in zip(rows, texts.values(), strict=True):
         row.refresh_from_db()
         assert getattr(row, "secret") == text  # noqa: B009
     assert not set(in_table()) & set(first) - {""}
+    with connection.cursor() as cursor:
+        cursor.execute("UPDATE access_device SET secret = %s WHERE name <> 'c'", [in_table()[2]])
+    copied = device._default_manager.get(name="a")
+    with pytest.raises(SealBroken, match=r"access\.device\.secret of a"):
+        copied.secret  # type: ignore[attr-defined]  # noqa: B018
+    with pytest.raises(TypeError, match="save the row"):
+        device._default_manager.update(secret="秘密")
