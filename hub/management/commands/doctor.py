@@ -13,6 +13,7 @@ from django.db.migrations.executor import MigrationExecutor
 from hub.access.audit_trail import owns_trail, rights_to_change_events
 from hub.audit.checks import summary_of, verify_everything
 from hub.core.commands import HubCommand, cli_call
+from hub.core.confinement import landlock_version
 from hub.core.connections import disk_is_encrypted, plain_connections
 from hub.core.errors import HubError
 from hub.core.no_network import can_refuse_network
@@ -147,12 +148,20 @@ def _connections() -> Iterator[dict[str, object]]:
 
 
 def _parser_children() -> dict[str, object]:
-    if can_refuse_network():
-        return _line("parser children", "ok", "they have no network")
-    advice = (
-        "give the container a seccomp profile that allows seccomp filters, or close its network but for the servers"
-    )
-    return _line("parser children", "note", f"the kernel lets them not give up the network; {advice}")
+    network, files = can_refuse_network(), landlock_version() > 0
+    if network and files:
+        return _line("parser children", "ok", "they have no network, and see their own file alone")
+    advice = []
+    if not network:
+        advice.append(
+            "the kernel lets them not give up the network; give the container a seccomp profile that allows seccomp "
+            "filters, or close its network but for the servers"
+        )
+    if not files:
+        advice.append(
+            "the kernel has no Landlock (Linux 5.13, in `lsm=`), so they can read what the hub's system user can read"
+        )
+    return _line("parser children", "note", "; ".join(advice))
 
 
 def _hub_curators() -> Iterator[dict[str, object]]:

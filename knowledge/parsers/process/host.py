@@ -6,10 +6,10 @@ that once, opens no document itself, and forks a child for each: as fresh as a p
 A line on stdin names a child's request; its exit code (negative for a signal) is answered as a line on stdout. One
 request at a time. The host ends when its worker is gone, or after a minute without a request.
 
-The child gives up the network and binds itself to its limits before it touches the file, and writes what it read, or a
-reason, to RESULT. Any other failure ends it with a traceback on stderr and no result, which the parent reports. What it
-does with the file is the request's ``task``: a function named ``module:function`` by our own code, called with the
-path, the limits, the private folder and the request's arguments. It returns JSON text.
+The child gives up the network, other files and processes, and binds itself to its limits before it touches the file,
+and writes what it read, or a reason, to RESULT. Any other failure ends it with a traceback on stderr and no result,
+which the parent reports. What it does with the file is the request's ``task``: a function named ``module:function`` by
+our own code, called with the path, the limits, the private folder and the request's arguments. It returns JSON text.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from hub.core.confinement import confine_files, drop_capabilities
 from hub.core.no_network import refuse_network
 from hub.core.processes import collect_seldom
 from knowledge.parsers.errors import ParseError, parse_error, readable_size
@@ -47,7 +48,10 @@ def main(request_path: Path, result_path: Path, *, inherited_bytes: int = 0) -> 
     """
     request = json.loads(request_path.read_text(encoding="utf-8"))
     limits = ParseLimits(**request["limits"])
-    refuse_network()  # where the machine lets it; `doctor` says where not
+    # Each where the machine lets it; `doctor` says where not.
+    refuse_network()
+    drop_capabilities()
+    confine_files(readable=[*_programs(), Path(request["path"])], writable=[result_path.parent, Path(os.devnull)])
     bind_process(limits, inherited_bytes=inherited_bytes)
     sys.setrecursionlimit(_MAX_NESTING)
     outcome = _outcome(request, limits, folder=result_path.parent)
@@ -58,6 +62,22 @@ def main(request_path: Path, result_path: Path, *, inherited_bytes: int = 0) -> 
             raise
         too_large = parse_error("output_too_large", limit=readable_size(limits.max_output_bytes))
         result_path.write_text(dump_error(too_large), encoding="utf-8")
+
+
+# What Python and the formats' libraries look for, beside where they are installed; no file of the hub is in it.
+_OF_THE_MACHINE = (
+    *("/usr", "/bin", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/localtime", "/etc/mime.types", "/etc/fonts"),
+    *("/dev/urandom", "/dev/random", "/proc/self", "/proc/meminfo", "/proc/cpuinfo", "/sys/devices/system/cpu"),
+)
+
+
+@cache
+def _programs() -> set[Path]:
+    """The folders that code is read from: the machine's, Python's, and the packages beside our own."""
+    own = Path(__file__).resolve().parents[3]
+    installed = {Path(place).resolve() for place in (sys.prefix, sys.base_prefix, *sys.path) if place}
+    packages = {found.parent for found in own.glob("*/__init__.py")}
+    return {Path(place) for place in _OF_THE_MACHINE} | (installed - {own}) | packages
 
 
 def _outcome(request: dict[str, Any], limits: ParseLimits, *, folder: Path) -> str:
@@ -91,6 +111,7 @@ IDLE_S = 60.0
 
 def serve(requests: BinaryIO, answers: BinaryIO) -> Path | None:
     """Answer requests until there are no more; gives the folder of its request in a forked child, else None."""
+    _programs()
     while select.select([requests], [], [], IDLE_S)[0] and (line := requests.readline()):
         request = json.loads(line)
         _prepare(request["task"].partition(":")[0])
