@@ -18,7 +18,6 @@ from django.views.decorators.http import require_GET, require_POST
 from hub.access.principals import Scope
 from hub.admin_site.pages import errors_as_messages, principal_of, render_page
 from hub.core.errors import Conflict, HubError, InvalidInput, NotFound
-from knowledge.admin.passages import outline_of, read_text
 from knowledge.documents.deletion import delete_document
 from knowledge.documents.documents import curates
 from knowledge.documents.editing import LONGEST_REASON, set_legal_hold
@@ -36,6 +35,7 @@ from knowledge.documents.schemas import document_out
 from knowledge.ingest.figures import MEDIA_TYPES, describes_figures
 from knowledge.models import Document, DocumentVersion
 from knowledge.models.documents import IN_WORK
+from knowledge.rendering import outline_of, read_text
 
 
 def confirm_and_delete(request: HttpRequest, documents: Sequence[Document]) -> HttpResponseBase:

@@ -21,9 +21,9 @@ from hub.admin_site.base import HubTabularInline, everybody, holders, nobody
 from hub.admin_site.keyset import KeysetModelAdmin
 from hub.admin_site.pages import principal_of
 from hub.core.errors import Conflict
+from knowledge.admin.addresses import passage_address
 from knowledge.admin.curated import CuratedAdmin, CuratedRowsMixin
 from knowledge.admin.fields import LinesField
-from knowledge.admin.passages import passage_address
 from knowledge.graph.curation import (
     NodeDraft,
     curates_graph,

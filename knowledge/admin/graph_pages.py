@@ -14,8 +14,8 @@ from hub.access.principals import Principal
 from hub.admin_site.pages import admin_page, principal_of, render_page
 from hub.core.errors import HubError
 from hub.core.languages import in_language
+from knowledge.admin.addresses import passage_address
 from knowledge.admin.fields import collection_choices
-from knowledge.admin.passages import passage_address
 from knowledge.answering import walk_graph
 from knowledge.graph.search import GraphQuery, GraphResult
 from knowledge.graph.traceability import Matrix, matrix_workbook, traceability_matrix

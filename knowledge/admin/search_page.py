@@ -18,9 +18,10 @@ from hub.admin_site.pages import admin_page, principal_of, render_page
 from hub.core.errors import HubError
 from hub.core.languages import shown
 from hub.evaluation.models import EvaluationCase, EvaluationDataset
-from knowledge.admin.passages import COLUMN_ROOM, ROOM, ShownText, markdown_versions, passage_address, shown_text
+from knowledge.admin.addresses import passage_address
 from knowledge.admin.search_form import MODES, SearchForm
 from knowledge.evaluation.questions import cases_of, is_kept, question_of
+from knowledge.rendering import COLUMN_ROOM, ROOM, ShownText, markdown_versions, shown_text
 from knowledge.search import compare_modes, search_sources
 from knowledge.types.search import Explanation, Hit, SearchMode, SearchQuery, SearchResult
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import pytest
 
-from knowledge.admin.passages import shown_text
+from knowledge.rendering import shown_text
 from knowledge.text.excerpts import excerpt, table_head
 from knowledge.types.search import Hit
 

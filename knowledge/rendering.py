@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from urllib.parse import urlencode
 
-from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
@@ -40,14 +38,6 @@ class ShownText:
     whole: SafeString | None = None
     begins_later: bool = False
     ends_earlier: bool = False
-
-
-def passage_address(document_id: str, version: int, start: int | None, end: int | None) -> str:
-    """Return the address of a document's page with a passage marked; with none where there is no ``start``."""
-    link = reverse("admin:knowledge_document_by_id", args=[document_id])
-    if start is None:
-        return link
-    return f"{link}?{urlencode({'version': version, 'start': start, 'end': end or start})}"
 
 
 def shown_text(hit: Hit, *, room: int, is_markdown: bool) -> ShownText:
