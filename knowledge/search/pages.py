@@ -20,6 +20,7 @@ from hub.access.services import record_event
 from hub.core.errors import InvalidInput, NotFound
 from knowledge.models import Chunk, DocumentVersion, VersionContent
 from knowledge.search import notices
+from knowledge.search.facets import facets_of
 from knowledge.search.highlights import Marks, highlight_spans, query_marks
 from knowledge.search.postings import array_literal
 from knowledge.search.query import Question
@@ -229,7 +230,7 @@ def load_page(
     """Load the passages of the page that is asked for, in rank order, and count the hits on all pages.
 
     Permissions are asked again, so what went meanwhile is not shown. Up to three queries, however many passages there
-    are, and one from the second page on.
+    are, one more with facets, and one from the second page on.
     """
     shown, total = arrange(ranked.found, query, findings.candidates)
     page = scored_candidates(shown.at(slice(query.offset, query.offset + query.limit)), ranked, findings, query)
@@ -240,7 +241,8 @@ def load_page(
         newest = query.after.newest
     here = [(one, rows[one.chunk_id]) for one in page if one.chunk_id in rows]
     groups = _documents(here, query) if query.full_document else _with_context(here, rows, query, question)
-    return replace(_fit(groups, query, keys, newest), total_found=total)
+    facets = facets_of(findings.candidates.version_ids[shown.places].tolist()) if query.with_facets else ()
+    return replace(_fit(groups, query, keys, newest), total_found=total, facets=facets)
 
 
 def _with_context(here: Rows, rows: Mapping[int, Passage], query: SearchQuery, question: Question) -> list[_Group]:

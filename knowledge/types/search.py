@@ -80,7 +80,7 @@ class SearchQuery:
 
     What stands in 「」, 『』 or quotes must occur in a passage. ``per_document`` limits the passages of one document.
     ``after`` goes on behind an earlier answer's pages whatever was added meanwhile; ``offset`` counts from the first.
-    ``detail`` true means ``scores``.
+    ``detail`` true means ``scores``. ``with_facets`` counts what the found passages are of, on all pages.
     """
 
     text: str
@@ -96,6 +96,7 @@ class SearchQuery:
     offset: int = 0
     per_document: int | None = None
     after: PageMark | None = None
+    with_facets: bool = False
 
     @property
     def level(self) -> SearchDetail:
@@ -190,6 +191,19 @@ class Explanation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Facet:
+    """How many of the found passages have a ``value``, as `SearchFilter` takes it, in one of their document's fields.
+
+    ``label`` is the value in the reader's language.
+    """
+
+    field: str
+    value: str
+    label: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SearchResult:
     """What a search returns. ``total_found`` counts candidates at or above the threshold before the limit.
 
@@ -202,5 +216,6 @@ class SearchResult:
     next_offset: int | None = None
     next_page: PageMark | None = None
     notices: tuple[Notice, ...] = ()
+    facets: tuple[Facet, ...] = ()
     explanation: Explanation | None = None
     timings_ms: Mapping[str, float] = field(default_factory=dict)
