@@ -154,6 +154,7 @@ STATIC_ROOT = make_data_dir(HUB_DATA_DIR / "static")
 WHITENOISE_USE_FINDERS = True
 
 LOGIN_URL = "admin:login"
+CSRF_FAILURE_VIEW = "hub.home.errors.form_expired"
 AUTHENTICATION_BACKENDS = ["axes.backends.AxesStandaloneBackend", "django.contrib.auth.backends.ModelBackend"]
 if CONFIG.hub_oidc_providers:
     AUTHENTICATION_BACKENDS.append("hub.access.providers.sign_in.ProviderBackend")

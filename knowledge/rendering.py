@@ -7,12 +7,13 @@ from dataclasses import dataclass
 
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal
 from hub.access.services import record_event
 from hub.admin_site.keyset import whole_number
 from hub.admin_site.marked_markdown import Spans, render_marked, render_plain
-from hub.core.errors import Conflict
+from hub.core.errors import Conflict, NotFound
 from knowledge.documents.reading import readable_version
 from knowledge.ingest.content import blocks_of, sections_of
 from knowledge.models import Document, DocumentVersion, VersionContent
@@ -168,6 +169,49 @@ def _missing_head(hit: Hit, start: int, end: int) -> str:
         return head
     columns = max(row.replace("\\|", "").strip().strip("|").count("|") for row in rows) + 1
     return f"|{'  |' * columns}\n|{' --- |' * columns}\n"
+
+
+AROUND_CHARS = 1_500
+LONGEST_PASSAGE = 20_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PassageInPlace:
+    """A passage, marked, with the text around it; whether the document goes on before and after that."""
+
+    version: DocumentVersion
+    html: SafeString
+    begins_later: bool
+    ends_earlier: bool
+
+
+def around_passage(
+    principal: Principal, document: Document, *, version: int | None, start: int, end: int
+) -> PassageInPlace:
+    """Render a passage of a document that the caller may read, with whole lines of about `AROUND_CHARS` on each side.
+
+    ``version`` None is the one that a reader sees. Reading is written to the audit trail.
+
+    :raises NotFound: the version is not there, or has no text. :raises Conflict: no version has.
+    """
+    chosen = readable_version(document) if version is None else document.versions.filter(number=version).first()
+    content = VersionContent.objects.select_related("version").filter(pk=chosen.pk if chosen else None).first()
+    if content is None:
+        raise NotFound(
+            _("{path} has no text of version {version}."), code="version_not_found", path=document.path, version=version
+        )
+    number = content.version.number
+    record_event(principal, "DOCUMENT_READ", f"document:{document.public_id}", part="passages", version=number)
+    text = content.markdown
+    start = min(start, len(text))
+    end = min(max(end, start), start + LONGEST_PASSAGE, len(text))
+    first = text.rfind("\n", 0, max(start - AROUND_CHARS, 0)) + 1
+    following = text.find("\n", min(end + AROUND_CHARS, len(text)))
+    last = len(text) if following < 0 else following
+    html = rendered_blocks(
+        text, blocks_of(content), (first, last), (start, end), is_markdown=is_own_markdown(content.version)
+    )
+    return PassageInPlace(version=content.version, html=html, begins_later=first > 0, ends_earlier=last < len(text))
 
 
 WINDOW_CHARS = 40_000

@@ -25,7 +25,7 @@ from hub.access.people import may_set_password
 from hub.access.provider_models import ProviderAccount
 from hub.access.sessions import confirm_now, end_sessions, sessions_of
 from hub.admin_site.keyset import whole_number
-from hub.admin_site.pages import admin_page, errors_as_messages, principal_of, render_page
+from hub.admin_site.pages import admin_page, errors_as_messages, for_everybody, principal_of, render_page
 from hub.admin_site.site import check_local_proof
 from hub.core.errors import InvalidInput
 
@@ -58,12 +58,13 @@ class ConfirmForm(forms.Form):
 
 
 @admin_page("confirm/", name="hub_confirm")
+@for_everybody
 @sensitive_post_parameters("password", "code")
 def confirm(request: HttpRequest) -> HttpResponseBase:
     """Ask who is there, and lead back: by the password and code of a local account, or by the provider."""
     onwards = request.GET.get("next", "")
     if not url_has_allowed_host_and_scheme(onwards, allowed_hosts=None, require_https=False):
-        onwards = reverse("admin:index")
+        onwards = reverse("home")
     account = ProviderAccount.objects.filter(user=cast(User, request.user)).first()
     known = {one.id: one for one in settings.CONFIG.hub_oidc_providers}
     if account is not None and account.provider in known:
@@ -84,6 +85,7 @@ def confirm(request: HttpRequest) -> HttpResponseBase:
 
 
 @admin_page("second-factor/", name="hub_second_factor")
+@for_everybody
 @sensitive_post_parameters("code")
 def set_up(request: HttpRequest) -> HttpResponseBase:
     """Set up an authenticator, or remove it; recovery codes are shown in the answer to its first code, once.
@@ -114,6 +116,7 @@ def set_up(request: HttpRequest) -> HttpResponseBase:
 
 
 @admin_page("sessions/", name="hub_sessions")
+@for_everybody
 def sessions(request: HttpRequest) -> HttpResponseBase:
     """List one's sessions and end them; with ``?user=`` those of whose password one may set."""
     principal, user = principal_of(request), cast(User, request.user)

@@ -37,6 +37,11 @@ def remembered(request: HttpRequest, name: str, find: Callable[[], Fact]) -> Fac
     return cast(Fact, facts[name])
 
 
+def is_signed_in(request: HttpRequest) -> bool:
+    """Return whether an active person is signed in, staff or not."""
+    return bool(request.user.is_authenticated and request.user.is_active)
+
+
 def is_staff(request: HttpRequest) -> bool:
     """Return whether a person is signed in who may enter the admin at all (the login page asks, too)."""
     user = request.user
@@ -52,13 +57,14 @@ def errors_as_messages(request: HttpRequest) -> Iterator[None]:
         messages.error(request, str(error))
 
 
+AnyView = TypeVar("AnyView", bound=Callable[..., Any])
 View = Callable[..., HttpResponseBase]
 """Takes the request, and by name what the route names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
-    """A view under ``/admin/`` + ``route``, reversed as ``admin:`` + ``name``; staff only."""
+    """A view under ``/admin/`` + ``route``, reversed as ``admin:`` + ``name``; staff only but for `for_everybody`."""
 
     route: str
     name: str
@@ -66,6 +72,17 @@ class Page:
 
 
 _pages: dict[str, Page] = {}
+
+
+def for_everybody(view: AnyView) -> AnyView:
+    """Open a view of the admin site to everybody who is signed in, without rights as staff: one's own account."""
+    view.for_everybody = True  # type: ignore[attr-defined]
+    return view
+
+
+def is_for_everybody(view: object) -> bool:
+    """Whether a view was opened to everybody who is signed in."""
+    return bool(getattr(view, "for_everybody", False))
 
 
 def admin_page(route: str, *, name: str) -> Callable[[View], View]:

@@ -27,7 +27,7 @@ from hub.core.identity_providers import IdentityProvider
 
 STATES = "oidc_states"
 _WORD = re.compile(r"[a-z_]{1,40}")
-_SETTINGS = {"OIDC_USE_PKCE": True, "LOGIN_REDIRECT_URL": "admin:index", "LOGIN_REDIRECT_URL_FAILURE": "admin:login"}
+_SETTINGS = {"OIDC_USE_PKCE": True, "LOGIN_REDIRECT_URL": "home", "LOGIN_REDIRECT_URL_FAILURE": "admin:login"}
 
 
 class _OfProvider:
@@ -110,10 +110,10 @@ class ReturnView(_OfProvider, OIDCAuthenticationCallbackView):  # type: ignore[m
 
     def _confirmed(self, request: HttpRequest, user: User) -> HttpResponse:
         if user.pk != self.again_for or request.user.pk != self.again_for:
-            return self._failed(_("Somebody else has signed in there."), to="admin:index")
+            return self._failed(_("Somebody else has signed in there."), to="home")
         asked_at = float(request.provider_claims.get("auth_time") or 0)  # type: ignore[attr-defined]
         if asked_at < self.begun_at - _CLOCKS_DIFFER_S:
-            return self._failed(_("The provider did not ask for your password again."), to="admin:index")
+            return self._failed(_("The provider did not ask for your password again."), to="home")
         confirm_now(request)
         return HttpResponseRedirect(self.success_url)
 

@@ -7,23 +7,27 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial, wraps
+from http import HTTPStatus
 from typing import Any, cast
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urlsplit
 
 from django.apps import apps
 from django.conf import settings
-from django.contrib.auth import authenticate
+from django.contrib.auth import REDIRECT_FIELD_NAME, authenticate
+from django.contrib.auth.forms import AuthenticationForm as BaseAuthenticationForm
 from django.contrib.auth.models import User
 from django.contrib.auth.signals import user_login_failed
 from django.contrib.auth.views import PasswordChangeView
 from django.core.exceptions import FieldDoesNotExist, PermissionDenied, ValidationError
 from django.forms import CharField
-from django.http import Http404, HttpRequest
+from django.http import Http404, HttpRequest, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.template.response import TemplateResponse
-from django.urls import URLPattern, path, reverse
+from django.urls import Resolver404, URLPattern, path, resolve, reverse
 from django.utils.functional import SimpleLazyObject
 from django.utils.translation import gettext_lazy as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.csrf import csrf_protect
 from unfold.forms import AdminOwnPasswordChangeForm, AuthenticationForm
 from unfold.sites import UnfoldAdminSite
 from unfold.widgets import UnfoldAdminTextInputWidget
@@ -33,7 +37,7 @@ from hub.access.second_factor import accepts, has_second_factor
 from hub.access.services import principal_for_user, record_event
 from hub.access.sign_in import locked_until, only_sign_in_as, wait_message
 from hub.admin_site.confirming import asked_first
-from hub.admin_site.pages import registered_pages
+from hub.admin_site.pages import for_everybody, is_for_everybody, is_signed_in, registered_pages
 
 
 class SignInForm(AuthenticationForm):  # type: ignore[misc]  # Unfold has no types
@@ -44,6 +48,10 @@ class SignInForm(AuthenticationForm):  # type: ignore[misc]  # Unfold has no typ
         required=False,
         widget=UnfoldAdminTextInputWidget(attrs={"autocomplete": "one-time-code", "spellcheck": "false"}),
     )
+
+    def confirm_login_allowed(self, user: Any) -> None:  # noqa: ANN401 (Django's signature)
+        """Let everybody in whose account is active; what pages they find is asked on each."""
+        BaseAuthenticationForm.confirm_login_allowed(self, user)
 
     error_messages = {
         **AuthenticationForm.error_messages,
@@ -152,13 +160,22 @@ class HubAdminSite(UnfoldAdminSite):  # type: ignore[misc]  # Unfold has no type
         self.disable_action("delete_selected")
 
     def admin_view(self, view: Callable[..., Any], cacheable: bool = False) -> Callable[..., Any]:
-        """Guard a page as Django does, and ask who is there before what can't be undone."""
+        """Guard a page as Django does, and ask who is there before what can't be undone.
+
+        Who is signed in and no staff finds the pages of their own account, and is refused the others.
+        """
         guarded = super().admin_view(view, cacheable)
+        unguarded = csrf_protect(never_cache(view))
+        is_open = is_for_everybody(view)
 
         @wraps(guarded)
         def ask_first(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponseBase:
-            asked = asked_first(request) if self.has_permission(request) else None
-            response: HttpResponseBase = asked or guarded(request, *args, **kwargs)
+            signed_in = is_signed_in(request)
+            if signed_in and not is_open and not self.has_permission(request):
+                raise PermissionDenied(_("This page is for those who run the hub."))
+            asked = asked_first(request) if signed_in else None
+            page = unguarded if signed_in and is_open else guarded
+            response: HttpResponseBase = asked or page(request, *args, **kwargs)
             return response
 
         return ask_first
@@ -171,16 +188,29 @@ class HubAdminSite(UnfoldAdminSite):  # type: ignore[misc]  # Unfold has no type
         listed = super().get_app_list
         return cast("list[Any]", SimpleLazyObject(lambda: listed(request, app_label)))
 
+    def each_context(self, request: HttpRequest) -> dict[str, Any]:
+        """Give what every page shows; no menu to who is no staff and finds their own account here."""
+        context: dict[str, Any] = super().each_context(request)
+        return context if self.has_permission(request) else {**context, "is_nav_sidebar_enabled": False}
+
     def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponseBase:
-        """Offer the identity providers beside the form for local accounts."""
+        """Offer the identity providers beside the form for local accounts; lead to the home page without ``next``."""
+        if request.method == "GET" and is_signed_in(request):
+            return HttpResponseRedirect(reverse("home"))
         onwards = urlencode({"next": request.GET["next"]}) if "next" in request.GET else ""
         offered = [
             (provider.name, f"{reverse('sign-in', args=[provider.id])}?{onwards}")
             for provider in settings.CONFIG.hub_oidc_providers
         ]
-        response: HttpResponseBase = super().login(request, {**(extra_context or {}), "providers": offered})
+        context = {"providers": offered, **(extra_context or {})}
+        if REDIRECT_FIELD_NAME not in request.GET | request.POST:
+            context[REDIRECT_FIELD_NAME] = reverse("home")
+        response: HttpResponseBase = super().login(request, context)
+        if response.status_code == HTTPStatus.FOUND and not self.has_permission(request):
+            return HttpResponseRedirect(_for_no_staff(response.headers["Location"]))
         return response
 
+    @for_everybody
     def logout(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponseBase:
         """Sign out; who came by an identity provider is led on to it, so that they are signed out there, too."""
         key = request.session.get(CREDENTIAL) if request.method == "POST" else None
@@ -197,6 +227,7 @@ class HubAdminSite(UnfoldAdminSite):  # type: ignore[misc]  # Unfold has no type
         context["has_permission"] = False
         return TemplateResponse(request, "admin/hub/signing_out.html", context)
 
+    @for_everybody
     def password_change(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponseBase:
         """Let people change their own password, as Django does, with our form."""
         request.current_app = self.name
@@ -207,6 +238,14 @@ class HubAdminSite(UnfoldAdminSite):  # type: ignore[misc]  # Unfold has no type
             extra_context={**self.each_context(request), **(extra_context or {})},
         )
         return view(request)
+
+    @for_everybody
+    def password_change_done(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponseBase:
+        """Say that the password is changed."""
+        response: HttpResponseBase = super().password_change_done(request, extra_context)
+        return response
 
     def autocomplete_view(self, request: HttpRequest) -> HttpResponseBase:
         """Complete as Django does; a field that leads here from elsewhere has nothing to complete, and is refused."""
@@ -220,6 +259,16 @@ class HubAdminSite(UnfoldAdminSite):  # type: ignore[misc]  # Unfold has no type
         menu_search = path("menu-search/", self.admin_view(self.search), name="search")
         rest = [pattern for pattern in super().get_urls() if getattr(pattern, "name", None) != "search"]
         return [*pages, menu_search, *rest]
+
+
+def _for_no_staff(onwards: str) -> str:
+    """Lead who is no staff home instead of to a page of the admin that would refuse them."""
+    try:
+        match = resolve(urlsplit(onwards).path)
+    except Resolver404:
+        return onwards
+    is_open = "admin" not in match.namespaces or is_for_everybody(match.func)
+    return onwards if is_open else reverse("home")
 
 
 def _names_own_field(request: HttpRequest) -> bool:

@@ -7,12 +7,11 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.utils.encoding import escape_uri_path
-from django.views import defaults
 
 from hub.core.context import request_id
 from hub.core.errors import HubError
 from hub.core.measures import ERRORS
-from hub.rest.errors import InvalidFields, internal_error, to_hub_error
+from hub.rest.errors import InvalidFields, to_hub_error
 from hub.rest.protected_resource import REST_PATH, metadata_url
 
 API_PREFIX = "/api/"
@@ -69,31 +68,3 @@ def _challenge(request: HttpRequest) -> str:
 def respond_to_exception(request: HttpRequest, error: Exception) -> HttpResponse:
     """Answer any exception that left a REST call with a problem."""
     return problem_response(request, to_hub_error(error))
-
-
-def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """handler400: a problem under /api/, Django's page elsewhere."""
-    return (
-        respond_to_exception(request, exception) if is_api_call(request) else defaults.bad_request(request, exception)
-    )
-
-
-def permission_denied(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """handler403: a problem under /api/, Django's page elsewhere."""
-    if is_api_call(request):
-        return respond_to_exception(request, exception)
-    return defaults.permission_denied(request, exception)
-
-
-def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """handler404: a problem under /api/, Django's page elsewhere."""
-    if is_api_call(request):
-        return respond_to_exception(request, exception)
-    return defaults.page_not_found(request, exception)
-
-
-def server_error(request: HttpRequest) -> HttpResponse:
-    """handler500: a problem under /api/, Django's page elsewhere; Django has logged the exception already."""
-    if not is_api_call(request):
-        return defaults.server_error(request)
-    return problem_response(request, internal_error())

@@ -14,7 +14,7 @@ NO_PAGE_POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'; frame
 HSTS = "max-age=31536000"
 PERMISSIONS = ", ".join(
     f"{feature}=()"
-    for feature in ("camera", "microphone", "geolocation", "payment", "usb", "serial", "bluetooth", "display-capture")
+    for feature in ("camera", "microphone", "geolocation", "payment", "usb", "serial", "display-capture")
 )
 
 

@@ -97,6 +97,7 @@ UNFOLD: dict[str, Any] = {
         "navigation": [
             {
                 "items": [
+                    {"title": _("Home"), "icon": "home", "link": reverse_lazy("home")},
                     _page(_("Overview"), "dashboard", "index"),
                     _page(_("Search"), "search", "hub_search"),
                     _model(_("Scenarios"), "route", "review", "scenario"),

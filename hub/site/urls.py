@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from django.contrib import admin
 from django.urls import include, path
-from django.views.generic import RedirectView
 
 from hub.admin_site.site import begin_sign_in, end_sign_in
+from hub.home.urls import urlpatterns as home_urls
 from hub.rest.protected_resource import REST_PATH, WELL_KNOWN, describe_rest
 from hub.site.api import api
 from hub.site.health import healthz, metrics, readyz
 
 urlpatterns = [
-    path("", RedirectView.as_view(pattern_name="admin:index")),
+    *home_urls,
     path("admin/sign-in/<slug:provider_id>/", begin_sign_in, name="sign-in"),
     path("admin/sign-in/<slug:provider_id>/callback/", end_sign_in, name="sign-in-callback"),
     path("admin/", admin.site.urls),
@@ -24,7 +24,7 @@ urlpatterns = [
     path("i18n/", include("django.conf.urls.i18n")),
 ]
 
-handler400 = "hub.rest.problems.bad_request"
-handler403 = "hub.rest.problems.permission_denied"
-handler404 = "hub.rest.problems.page_not_found"
-handler500 = "hub.rest.problems.server_error"
+handler400 = "hub.home.errors.bad_request"
+handler403 = "hub.home.errors.permission_denied"
+handler404 = "hub.home.errors.page_not_found"
+handler500 = "hub.home.errors.server_error"

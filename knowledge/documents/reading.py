@@ -54,6 +54,8 @@ def list_documents(
         documents = documents.filter(document_type_id=document_type)
     if path_prefix:
         documents = documents.filter(path__startswith=path_prefix)
+    if "\0" in query:  # which no title and no path can have
+        return documents.none()
     if query:
         documents = documents.filter(Q(title__icontains=query) | Q(path__icontains=query))
     return documents

@@ -81,7 +81,7 @@ class Address:
 
 def addresses(hub: PeopledHub) -> dict[str, Address]:
     """The addresses of all doors of the admin and the site by their names in the table."""
-    found = {f"site {name}": Address(method="GET", path=path, form={}) for name, path in _of_the_site()}
+    found = {f"site {name}": Address(method="GET", path=path, form={}) for name, path in _of_the_site(hub)}
     for pattern in _patterns():
         path, form = _filled(pattern, hub), _form(hub, str(pattern.name))
         for method in METHODS:
@@ -92,11 +92,13 @@ def addresses(hub: PeopledHub) -> dict[str, Address]:
     return found
 
 
-def _of_the_site() -> Iterator[tuple[str, str]]:
+def _of_the_site(hub: PeopledHub) -> Iterator[tuple[str, str]]:
+    given = {"public_id": hub.examples["document_id"], "review_id": hub.examples["review_id"], "report_format": "html"}
     for pattern in urlpatterns:
         if isinstance(pattern, URLPattern):
             path = f"/{pattern.pattern}"
-            yield re.sub(r"<\w+:(\w+)>", r"{\1}", path), re.sub(r"<[^>]+>", "office", path)
+            filled = re.sub(r"<\w+:(\w+)>", lambda found: given.get(found[1], "office"), path)
+            yield re.sub(r"<\w+:(\w+)>", r"{\1}", path), filled
     for path in (api.openapi_url, api.docs_url):
         yield f"/api/v1{path}", f"/api/v1{path}"
     yield "/i18n/setlang/", "/i18n/setlang/"

@@ -124,6 +124,7 @@ class _Readiness:
         facts: dict[str, str | None] = {"url": self.url, "admin_user": None, "admin_password": None, "token": None}
         lines = [
             "",
+            f"  Home   {self.url}/",
             f"  Admin  {self.url}/admin/",
             f"  REST   {self.url}/api/v1/docs",
             f"  MCP    {self.url}/mcp/hub/",

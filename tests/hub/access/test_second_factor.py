@@ -207,7 +207,7 @@ def test_what_is_final_asks_again_by_password_and_code(user, recovery):
 @pytest.mark.parametrize("place", ["https://evil.example/", "//evil.example"])
 def test_the_proof_leads_to_no_other_site(user, place):
     browser, _status = sign_in()
-    assert browser.post(f"/admin/confirm/?next={place}", {"password": PASSWORD})["Location"] == "/admin/"
+    assert browser.post(f"/admin/confirm/?next={place}", {"password": PASSWORD})["Location"] == "/"
 
 
 def test_looking_is_never_asked_about(user):

@@ -56,11 +56,11 @@ def test_without_signing_in_every_page_leads_to_the_login_page() -> None:
         assert response["Location"].startswith(reverse("admin:login"))
 
 
-def test_signing_in_at_the_login_page_leads_to_the_front_page() -> None:
+def test_signing_in_at_the_login_page_leads_home_or_where_one_wanted_to_go() -> None:
     make_user("佐藤", is_superuser=True)
     client = Client()
     page = client.get(reverse("admin:login")).content.decode()
-    assert '<input type="hidden" name="next" value="/admin/" form="login-form">' in page
+    assert '<input type="hidden" name="next" value="/" form="login-form">' in page
     asked = {"username": "佐藤", "password": PASSWORD, "next": "/admin/"}
     assert client.post(reverse("admin:login"), asked)["Location"] == "/admin/"
 

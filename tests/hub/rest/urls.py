@@ -16,6 +16,7 @@ from hub.access.models import AuditEvent
 from hub.access.principals import Scope
 from hub.access.services import record_event
 from hub.core.errors import Conflict, InvalidInput, Unavailable
+from hub.home.urls import urlpatterns as home_urls
 from hub.rest.auth import HubRequest, principal_of
 from hub.rest.conventions import HubAPI
 from hub.rest.pagination import KeysetPage, cursor_scope, paginate_keyset
@@ -140,13 +141,14 @@ def broken_page(request: HttpRequest) -> None:
 
 
 urlpatterns = [
+    *home_urls,
     path("admin/", admin.site.urls),
     path("api/v1/", api.urls),
     path("api/broken-page", broken_page),
     path("i18n/", include("django.conf.urls.i18n")),
 ]
 
-handler400 = "hub.rest.problems.bad_request"
-handler403 = "hub.rest.problems.permission_denied"
-handler404 = "hub.rest.problems.page_not_found"
-handler500 = "hub.rest.problems.server_error"
+handler400 = "hub.home.errors.bad_request"
+handler403 = "hub.home.errors.permission_denied"
+handler404 = "hub.home.errors.page_not_found"
+handler500 = "hub.home.errors.server_error"

@@ -28,6 +28,7 @@ from tests.oidc_server import OidcServer, Person, oidc_server
 
 pytestmark = pytest.mark.django_db
 START, BACK, INDEX = "/admin/sign-in/office/", "/admin/sign-in/office/callback/", "/admin/"
+HOME = "/"
 
 
 @pytest.fixture(autouse=True)
@@ -77,7 +78,7 @@ def test_a_person_signs_in_with_pkce_state_and_nonce_and_has_the_rights_of_their
     assert "/admin/sign-in/office/" in browser.get("/admin/login/").content.decode()
     url = leave(browser)
     asked = {name: values[0] for name, values in parse_qs(urlsplit(url).query).items()}
-    assert browser.get(BACK, visit(url))["Location"] == INDEX
+    assert browser.get(BACK, visit(url))["Location"] == HOME
 
     assert asked["code_challenge_method"] == "S256"
     assert len(asked["state"]) >= 32
@@ -111,7 +112,7 @@ def test_the_same_person_comes_back_to_the_same_account_under_another_name(provi
 
 @pytest.mark.parametrize("place", ["https://evil.example/", "//evil.example", "javascript:alert(1)", "/\\evil.example"])
 def test_next_leads_to_no_other_site(provider, person, place):
-    assert sign_in(Client(), next=place) == INDEX
+    assert sign_in(Client(), next=place) == HOME
 
 
 def test_next_leads_on_within_the_hub(provider, person):

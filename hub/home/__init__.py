@@ -1,0 +1,1 @@
+"""The pages for everybody who signs in: ask, read, look at reviews. No rights as staff are needed."""

@@ -1,0 +1,215 @@
+"""Asking: the home page with its question, the answer above, the passages that it may stand on below."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.http import HttpRequest, QueryDict
+from django.http.response import HttpResponseBase
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from hub.access.principals import Principal, Scope
+from hub.admin_site.keyset import whole_number
+from hub.admin_site.pages import principal_of
+from hub.core.errors import HubError
+from hub.core.languages import shown
+from hub.home.addresses import passage_address, place_of
+from hub.home.pages import home_page, render_home
+from knowledge.answering import Answer, AnswerSentence, Citation, Question, answer_question
+from knowledge.models import Collection
+from knowledge.rendering import ShownText, markdown_versions, shown_text
+from knowledge.search import MAX_OFFSET, MAX_QUERY_CHARS, search_sources
+from knowledge.text.excerpts import is_row
+from knowledge.text.tables import cells_of
+from knowledge.types.search import Facet, Hit, SearchDetail, SearchFilter, SearchQuery, SearchResult
+
+PER_PAGE = 10
+SNIPPET_CHARS = 220
+MOST_COLLECTIONS = 30
+# The names of facets in an address, and of their fields in a filter.
+FACETS = {"collection": "collections", "document_type": "document_types", "classification": "classifications"}
+FACET_NAMES: dict[str, str | Promise] = {
+    "collection": gettext_lazy("Collection"),
+    "document_type": gettext_lazy("Document type"),
+    "classification": gettext_lazy("Classification"),
+}
+# What a reader is told by the answer itself, or has no use for.
+UNSAID = frozenset({"extractive_answer", "not_in_documents", "no_good_evidence", "nothing_to_search"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What an address asks: the question, the value that each facet is narrowed to, and where the page begins."""
+
+    text: str = ""
+    chosen: Mapping[str, str] = field(default_factory=dict)
+    offset: int = 0
+
+    @property
+    def filter(self) -> SearchFilter:
+        return SearchFilter(**{FACETS[name]: (value,) for name, value in self.chosen.items()})  # type: ignore[arg-type]
+
+    def address(self, **changed: str | int | None) -> str:
+        """Give the query of an address that asks this with some of it changed; None takes a value out."""
+        values: dict[str, Any] = {"q": self.text, **self.chosen, **changed}
+        query = QueryDict(mutable=True)
+        query.update({name: str(value) for name, value in values.items() if value not in (None, "")})
+        return f"?{query.urlencode()}"
+
+
+def read_asked(given: QueryDict) -> Asked:
+    """Read what an address asks; what is not understood is left out."""
+    return Asked(
+        text=given.get("q", "").strip(),
+        chosen={name: value for name in FACETS if (value := given.get(name, ""))},
+        offset=min(whole_number(given.get("offset"), digits=6) or 0, MAX_OFFSET),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Snippet:
+    """A passage as the page lists it."""
+
+    hit: Hit
+    text: ShownText
+    place: str
+    link: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """A place that an answer stands on, with the number that its sentences name it by."""
+
+    number: int
+    citation: Citation
+    place: str
+    link: str
+
+
+@home_page
+def home(request: HttpRequest) -> HttpResponseBase:
+    """Show the question's field, and for a question the passages; the answer is fetched by the page."""
+    principal, asked = principal_of(request), read_asked(request.GET)
+    context: dict[str, Any] = {"asked": asked, "longest": MAX_QUERY_CHARS, "answer_query": asked.address()}
+    if not asked.text:
+        listed = Collection.objects.visible_to(principal, Scope.SEARCH).order_by("name")
+        context["collections"] = list(listed[: MOST_COLLECTIONS + 1])
+        return render_home(request, "home/ask.html", title=_("Ask the documents"), **context)
+    try:
+        context |= _passages(principal, asked)
+    except HubError as error:
+        context["error"] = str(error)
+    return render_home(request, "home/ask.html", title=asked.text, **context)
+
+
+def _passages(principal: Principal, asked: Asked) -> dict[str, Any]:
+    query = SearchQuery(
+        text=asked.text,
+        filter=asked.filter,
+        limit=PER_PAGE,
+        offset=asked.offset,
+        detail=SearchDetail.HIGHLIGHTS,
+        with_facets=True,
+    )
+    result = search_sources(principal, query)
+    return {
+        "result": result,
+        "snippets": _snippets(result.hits),
+        "facets": _facets(asked, result.facets),
+        "notices": said(result),
+        "first": asked.offset + 1,
+        "last": asked.offset + len(result.hits),
+        "previous": asked.address(offset=max(asked.offset - PER_PAGE, 0) or None) if asked.offset else "",
+        "next": asked.address(offset=result.next_offset) if result.next_offset else "",
+    }
+
+
+def said(result: SearchResult | Answer) -> list[str]:
+    """Give what a result says of itself that a reader has a use for."""
+    return [shown(notice) for notice in result.notices if notice.code not in UNSAID]
+
+
+def _snippets(hits: Sequence[Hit]) -> list[Snippet]:
+    own_markdown = markdown_versions(hits)
+    return [
+        Snippet(
+            hit=hit,
+            text=shown_text(hit, room=SNIPPET_CHARS, is_markdown=(hit.document_id, hit.version) in own_markdown),
+            place=place_of(hit),
+            link=passage_address(hit.document_id, hit.version, hit.start_offset, hit.end_offset),
+        )
+        for hit in hits
+    ]
+
+
+def _facets(asked: Asked, found: Sequence[Facet]) -> list[tuple[str | Promise, list[dict[str, Any]]]]:
+    """Group facets with where each leads: to the same question narrowed down, or from the chosen one back.
+
+    One value that all passages have narrows nothing down, and is left out unless it was chosen.
+    """
+    groups = []
+    for name, title in FACET_NAMES.items():
+        values = [one for one in found if one.field == name]
+        chosen = asked.chosen.get(name)
+        if len(values) < 2 and not chosen:
+            continue
+        shown_values = [
+            {
+                "label": one.label,
+                "count": one.count,
+                "is_chosen": one.value == chosen,
+                "link": asked.address(**{name: None if one.value == chosen else one.value}),
+            }
+            for one in values
+        ]
+        if chosen and chosen not in {one.value for one in values}:
+            shown_values.append({"label": chosen, "count": 0, "is_chosen": True, "link": asked.address(**{name: None})})
+        groups.append((title, shown_values))
+    return groups
+
+
+@home_page
+def answer(request: HttpRequest) -> HttpResponseBase:
+    """Answer a question in sentences that name their places, or say that the documents don't."""
+    principal, asked = principal_of(request), read_asked(request.GET)
+    context: dict[str, Any] = {"asked": asked}
+    if asked.text:
+        try:
+            context |= _sentences(answer_question(principal, Question(text=asked.text, filter=asked.filter)))
+        except HubError as error:
+            context["error"] = str(error)
+    return render_home(request, "home/answer.html", title=asked.text or _("Ask the documents"), **context)
+
+
+def _columns(sentence: AnswerSentence) -> list[tuple[str, str]]:
+    """Give the row of a table by its columns; where they have no names, what its first cell names. Else nothing."""
+    if not is_row(sentence.text):
+        return []
+    header = next((one.table_header for one in sentence.citations if one.table_header), "")
+    name, *values = cells_of(sentence.text)
+    if not header:
+        return [(name, " / ".join(filter(None, values)))]
+    pairs = zip(cells_of(header), [name, *values], strict=False)
+    return [(column, value) for column, value in pairs if value]
+
+
+def _sentences(found: Answer) -> dict[str, Any]:
+    """Number the places in the order in which the sentences name them."""
+    sources: dict[tuple[str, int, int, int], Source] = {}
+    sentences = []
+    for sentence in found.sentences:
+        numbers = []
+        for citation in sentence.citations:
+            hit = citation.hit
+            key = (hit.document_id, hit.version, citation.start_offset, citation.end_offset)
+            if key not in sources:
+                sources[key] = Source(
+                    number=len(sources) + 1, citation=citation, place=place_of(hit), link=passage_address(*key)
+                )
+            numbers.append(sources[key])
+        sentences.append((sentence.text, _columns(sentence), numbers))
+    return {"found": found, "sentences": sentences, "sources": list(sources.values()), "notices": said(found)}

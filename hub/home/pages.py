@@ -1,0 +1,67 @@
+"""What home pages are made with: who may open them, errors as pages, what each of them shows around its content."""
+
+from __future__ import annotations
+
+from functools import wraps
+from typing import Any
+
+from django.contrib.auth.views import redirect_to_login
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+from django.template.response import TemplateResponse
+from django.urls import reverse
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET
+
+from hub.admin_site.confirming import asked_first
+from hub.admin_site.pages import View, is_signed_in, is_staff
+from hub.core.errors import HubError
+from hub.home.errors import error_page
+
+FETCHED = "fetch"
+MENU = ((_("Home"), "home"), (_("Documents"), "documents"), (_("Reviews"), "reviews"), (_("Guide"), "guide"))
+
+
+def home_page(view: View) -> View:
+    """Open a view to everybody who is signed in, with a second factor where it is a duty; what it raises is a page."""
+
+    @wraps(view)
+    def guarded(request: HttpRequest, **named: Any) -> HttpResponseBase:  # noqa: ANN401
+        if not is_signed_in(request):
+            return redirect_to_login(request.get_full_path(), reverse("admin:login"))
+        if asked := asked_first(request):
+            return asked
+        try:
+            return view(request, **named)
+        except HubError as error:
+            return error_page(request, error)
+
+    return never_cache(require_GET(guarded))
+
+
+def is_fetched(request: HttpRequest) -> bool:
+    """Whether a script of a page asks for a part of it, and not a browser for a page."""
+    return request.headers.get("X-Requested-With") == FETCHED
+
+
+def render_home(
+    request: HttpRequest, template: str, *, title: str | Promise, status: int = 200, **context: object
+) -> TemplateResponse:
+    """Render a page with menu and account, or what a script fetches of it without them."""
+    everything = {**frame_of(request), "title": title, **context}
+    everything["fetched"] = is_fetched(request)
+    everything["frame"] = "home/part.html" if is_fetched(request) else "home/base.html"
+    return TemplateResponse(request, template, everything, status=status)
+
+
+def frame_of(request: HttpRequest) -> dict[str, Any]:
+    """Give what the frame around each page shows. Without a query, but for who is signed in."""
+    match = request.resolver_match
+    return {
+        "menu": [(title, reverse(name), bool(match and match.url_name == name)) for title, name in MENU],
+        "signed_in": is_signed_in(request),
+        "runs_hub": is_staff(request),
+        "here": request.get_full_path(),
+    }

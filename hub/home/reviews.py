@@ -1,0 +1,85 @@
+"""Reviews for readers: the list, what a review found, and its report as a file."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.utils.translation import gettext as _
+
+from hub.admin_site.pages import principal_of
+from hub.home.addresses import passage_address
+from hub.home.pages import home_page, render_home
+from hub.rest.pagination import cursor_scope, paginate_keyset
+from review.models import SEVERITIES, UNFINISHED, CheckResult
+from review.report import RENDERERS, build_report
+from review.report.facts import judge_label, label, place_of
+from review.runs.finding_schemas import FindingOut, certainty_label, sure_first
+from review.runs.reviews import get_review, list_reviews, show_review
+from review.runs.schemas import ReviewOut
+
+PER_PAGE = 50
+MOST_QUOTES = 3
+
+
+@home_page
+def reviews(request: HttpRequest) -> HttpResponseBase:
+    """List the reviews that the reader may read, the latest first."""
+    found = list_reviews(principal_of(request)).select_related("checklist_version__checklist", "version__document")
+    page = paginate_keyset(
+        found, limit=PER_PAGE, cursor=request.GET.get("cursor") or None, scope=cursor_scope("home-reviews")
+    )
+    return render_home(
+        request, "home/reviews.html", title=_("Reviews"), reviews=page.items, next_cursor=page.next_cursor
+    )
+
+
+@home_page
+def review(request: HttpRequest, review_id: str) -> HttpResponseBase:
+    """Show what a review found, the gravest first, and what became of each check."""
+    principal = principal_of(request)
+    row = get_review(principal, review_id)
+    facts = show_review(principal, row, everything=True)
+    return render_home(
+        request,
+        "home/review.html",
+        title=row.version.document.title if row.version else row.document_id_text,
+        review=row,
+        facts=facts,
+        groups=_groups(facts),
+        checks=[(one, judge_label(one)) for one in facts.results],
+        verdicts=dict(CheckResult._meta.get_field("verdict").flatchoices),
+        is_in_work=row.status in UNFINISHED,
+        report_formats=[name for name in RENDERERS if name != "json"],
+    )
+
+
+@home_page
+def report(request: HttpRequest, review_id: str, report_format: str) -> HttpResponseBase:
+    """Send a report as a file. :raises NotFound, InvalidInput: no such review, or no such format."""
+    built = build_report(principal=principal_of(request), review_id=review_id, report_format=report_format)
+    response = HttpResponse(built.content, content_type=built.content_type)
+    response["Content-Disposition"] = f'attachment; filename="{built.filename}"'
+    response["X-Content-Type-Options"] = "nosniff"
+    return response
+
+
+def _groups(facts: ReviewOut) -> list[tuple[str, Any, list[dict[str, Any]]]]:
+    suggestions = facts.suggestions_by_finding()
+    found = [_shown(one, facts) | {"suggestions": suggestions.get(one.id, [])} for one in sure_first(facts.findings)]
+    groups = [(code, name, [one for one in found if one["finding"].severity == code]) for code, name in SEVERITIES]
+    return [group for group in groups if group[2]]
+
+
+def _shown(finding: FindingOut, facts: ReviewOut) -> dict[str, Any]:
+    start, end = finding.location.start_offset, finding.location.end_offset
+    has_place = start is not None and end is not None
+    return {
+        "finding": finding,
+        "severity": label(SEVERITIES, finding.severity),
+        "certainty": certainty_label(finding.certainty),
+        "place": place_of(finding, below=" › ", until="–"),
+        "link": passage_address(facts.document_id, facts.version, start or 0, end or 0) if has_place else "",
+        "quotes": [" ".join(evidence.quote.split()) for evidence in finding.evidence[:MOST_QUOTES]],
+    }

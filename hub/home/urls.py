@@ -1,0 +1,20 @@
+"""The addresses of the pages for everybody."""
+
+from __future__ import annotations
+
+from django.urls import path
+
+from hub.home import asking, documents, guide, reviews
+
+urlpatterns = [
+    path("", asking.home, name="home"),
+    path("answer/", asking.answer, name="answer"),
+    path("documents/", documents.documents, name="documents"),
+    path("documents/<str:public_id>/", documents.document, name="document"),
+    path("documents/<str:public_id>/passage/", documents.passage, name="passage"),
+    path("documents/<str:public_id>/file/", documents.file, name="document-file"),
+    path("reviews/", reviews.reviews, name="reviews"),
+    path("reviews/<str:review_id>/", reviews.review, name="review"),
+    path("reviews/<str:review_id>/report/<str:report_format>/", reviews.report, name="review-report"),
+    path("guide/", guide.guide, name="guide"),
+]

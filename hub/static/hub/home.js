@@ -1,0 +1,70 @@
+// The home pages: the answer is fetched, passages open in a drawer. Without this script links lead to pages of their own.
+"use strict";
+
+const texts = document.getElementById("texts")?.dataset ?? {};
+const drawer = document.getElementById("drawer");
+const inDrawer = document.getElementById("drawer-content");
+let opened = 0;
+
+function say(place, text, link) {
+  const line = document.createElement("p");
+  line.className = "notice bad";
+  line.setAttribute("role", "alert");
+  line.append(text);
+  if (link) {
+    const onwards = document.createElement("a");
+    onwards.href = location.href;
+    onwards.textContent = texts.signIn;
+    line.append(" ", onwards);
+  }
+  place.replaceChildren(line);
+}
+
+// Puts a part of a page, which the hub made and escaped, into a place of this one.
+async function load(place, address, isWanted = () => true) {
+  place.setAttribute("aria-busy", "true");
+  const busy = document.createElement("p");
+  busy.className = "hint";
+  busy.textContent = texts.busy;
+  place.replaceChildren(busy);
+  try {
+    const answer = await fetch(address, { headers: { "X-Requested-With": "fetch" }, credentials: "same-origin" });
+    const text = await answer.text();
+    if (!isWanted()) return;
+    if (answer.redirected) say(place, texts.ended, true);
+    else if (answer.ok) place.innerHTML = text;
+    else {
+      const told = new DOMParser().parseFromString(text, "text/html").querySelector("[role=alert]");
+      say(place, told ? told.textContent : texts.failed);
+    }
+  } catch {
+    if (isWanted()) say(place, texts.failed);
+  }
+  place.removeAttribute("aria-busy");
+}
+
+for (const place of document.querySelectorAll("[data-load]")) load(place, place.dataset.load);
+
+document.addEventListener("click", async (event) => {
+  const link = event.target.closest("a[data-drawer]");
+  if (!link || !drawer || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
+  event.preventDefault();
+  const turn = ++opened;
+  if (!drawer.open) drawer.showModal();
+  await load(inDrawer, link.href, () => turn === opened && drawer.open);
+  inDrawer.querySelector("mark")?.scrollIntoView({ block: "center" });
+});
+
+// A click beside the drawer closes it, as Escape does.
+drawer?.addEventListener("click", (event) => {
+  if (event.target === drawer) drawer.close();
+});
+drawer?.addEventListener("close", () => inDrawer.replaceChildren());
+
+const account = document.querySelector(".account");
+document.addEventListener("click", (event) => {
+  if (account?.open && !account.contains(event.target)) account.open = false;
+});
+document.addEventListener("keydown", (event) => {
+  if (event.key === "Escape" && account?.open) account.open = false;
+});

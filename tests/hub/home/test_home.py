@@ -1,0 +1,298 @@
+"""The pages for everybody: a reader without rights as staff signs in, asks, reads, and sees nothing of others."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from hub.access.models import AuditEvent
+from hub.access.permissions import Role
+from hub.access.principals import local_operator
+from knowledge.models import Collection, Document, DocumentType
+from review.runs import execution
+from review.runs.reviews import ReviewOptions, start_review
+from tests.factories import new_collection, new_user
+from tests.hub.admin.support import DESIGN, PASSWORD, add_document, client_of, grant, make_user
+
+pytestmark = pytest.mark.django_db
+QUESTION = "検索の応答時間は何秒以内ですか"
+TABLES = """# 用語集
+
+| 用語 | 意味 |
+| --- | --- |
+| 取置き | 予約した資料を利用者のために確保しておくこと |
+
+## 帳票
+
+| 帳票 | 出力の時期 | 部数 |
+| --- | --- | --- |
+| 督促状 | 毎月五日の朝に出力する | 二部 |
+"""
+
+
+@pytest.fixture
+def document(tmp_path: Path, queue: None) -> Document:
+    return add_document(
+        tmp_path, text="# 設計書\n\n## 性能\n\n検索の応答時間は 3 秒以内とする。\n\n## 移行\n\n移行は夜間に行う。\n"
+    )
+
+
+@pytest.fixture
+def reader() -> User:
+    made = new_user(username="読者")
+    made.set_password(PASSWORD)
+    made.save()
+    grant(made, Role.READER, Collection.objects.get(slug="default"))
+    return made
+
+
+@pytest.fixture
+def browser(reader: User) -> Client:
+    return client_of(reader)
+
+
+def text_of(client: Client, address: str, **more: str) -> str:
+    answer = client.get(address, headers=more)
+    assert answer.status_code == 200, answer.content.decode()
+    return unescape(answer.content.decode())
+
+
+def test_a_reader_without_rights_as_staff_signs_in_and_is_at_home(reader):
+    browser = Client()
+    assert browser.get("/").headers["Location"] == "/admin/login/?next=/"
+    page = browser.get("/admin/login/").content.decode()
+    assert 'name="next" value="/"' in page
+    given = {"username": "読者", "password": PASSWORD, "next": "/"}
+    assert browser.post("/admin/login/", given).headers["Location"] == "/"
+    assert "文書に質問する" in text_of(browser, "/")
+    assert browser.get("/admin/login/").headers["Location"] == "/"
+    assert "管理</a>" not in text_of(browser, "/")
+    assert "管理</a>" in text_of(client_of(make_user("職員")), "/")
+
+
+def test_a_reader_who_was_on_the_way_to_the_admin_is_led_home_and_one_who_is_there_is_told(reader):
+    browser = Client()
+    given = {"username": "読者", "password": PASSWORD, "next": "/admin/knowledge/document/"}
+    assert browser.post("/admin/login/", given).headers["Location"] == "/"
+    answer = browser.get("/admin/knowledge/document/")
+    assert answer.status_code == 403
+    assert "このページは管理担当者用です" in answer.content.decode()
+
+
+def test_a_reader_finds_their_own_account_and_signs_out(browser):
+    for name in ("hub_second_factor", "hub_sessions", "password_change", "hub_confirm"):
+        assert "ホームへ" in text_of(browser, reverse(f"admin:{name}")) or name == "password_change"
+    browser.post("/admin/logout/")
+    assert browser.get("/").status_code == 302
+
+
+def test_where_a_second_factor_is_a_duty_it_comes_before_the_documents(browser, monkeypatch):
+    changed = settings.CONFIG.model_copy(update={"hub_second_factor": "everybody"})
+    monkeypatch.setattr(settings, "CONFIG", changed)
+    assert browser.get("/").headers["Location"] == "/admin/second-factor/"
+    assert browser.get("/admin/second-factor/").status_code == 200
+
+
+def test_an_answer_names_its_place_and_the_place_shows_the_words(browser, document):
+    page = text_of(browser, f"/?q={quote(QUESTION)}")
+    address = re.search(r'data-load="([^"]+)"', page)
+    assert address
+    answer = text_of(browser, address[1], **{"X-Requested-With": "fetch"})
+    assert "検索の応答時間は 3 秒以内とする。" in answer
+    assert "<html" not in answer
+    chip = re.search(r'<a class="chip" href="([^"]+)"[^>]*>\[1\]</a>', answer)
+    assert chip
+    place = text_of(browser, chip[1], **{"X-Requested-With": "fetch"})
+    assert '<mark id="passage">検索の応答時間は 3 秒以内とする。</mark>' in place
+    whole = re.search(r'<a href="([^"]+)#passage">', place)
+    assert whole
+    assert '<mark id="passage">' in text_of(browser, whole[1])
+    assert "<html" in text_of(browser, address[1])  # without a script it is a page of its own
+
+
+def test_what_nothing_answers_is_said(browser, document):
+    assert "根拠となる記載が見つかりませんでした" in text_of(
+        browser, f"/answer/?q={quote('火星への移住の費用はいくらか')}"
+    )
+
+
+def test_a_row_of_a_table_answers_by_its_columns(browser, tmp_path, queue):
+    add_document(tmp_path, filename="用語集.md", text=TABLES)
+    answer = text_of(browser, f"/answer/?q={quote('取置きの意味は')}")
+    assert "<dt>取置き</dt><dd>予約した資料を利用者のために確保しておくこと</dd>" in answer
+    answer = text_of(browser, f"/answer/?q={quote('督促状はいつ出力しますか')}")
+    assert "<dt>出力の時期</dt><dd>毎月五日の朝に出力する</dd>" in answer
+
+
+def test_what_a_reader_may_not_read_is_on_no_page(browser, tmp_path, document):
+    new_collection(slug="secret", name="秘密の部屋")
+    hidden = add_document(tmp_path, filename="秘密.md", text=f"# 秘密\n\n{QUESTION}\n", collection="secret")
+    for address in ("/", f"/?q={quote(QUESTION)}", f"/answer/?q={quote(QUESTION)}", "/documents/", "/reviews/"):
+        page = text_of(browser, address)
+        assert "秘密" not in page
+        assert hidden.public_id not in page
+    for address in ("", "passage/?version=1&start=0&end=3", "file/"):
+        answer = browser.get(f"/documents/{hidden.public_id}/{address}")
+        assert answer.status_code == 404
+        assert "秘密" not in answer.content.decode()
+    assert "コレクション" in browser.get(f"/?q={quote(QUESTION)}&collection=secret").content.decode()
+    assert browser.get("/documents/?collection=secret").status_code == 404
+
+
+def test_a_facet_narrows_down_and_leads_back(browser, tmp_path, document):
+    DocumentType.objects.get_or_create(code="guideline", defaults={"name_ja": "指針", "name_en": "Guideline"})
+    add_document(tmp_path, filename="指針.md", text="# 指針\n\n応答時間を書く。\n", document_type="guideline")
+    page = text_of(browser, f"/?q={quote(QUESTION)}")
+    narrowed = re.search(r'<a href="(\?q=[^"]+document_type=guideline)">', page)
+    assert narrowed
+    page = text_of(browser, f"/{narrowed[1]}")
+    assert "指針" in page
+    assert "設計書</a></h3>" not in page
+    assert 'aria-current="true"' in page
+    assert "document_type=guideline" in re.search(r'data-load="([^"]+)"', page)[1]
+    assert re.search(r'<a href="\?q=[^"&]+" aria-current="true"', page)
+
+
+def test_pages_of_passages_follow_each_other(browser, tmp_path, queue):
+    sections = "".join(
+        f"## {n} 応答時間\n\n機能{n}の応答時間は {n} 秒以内とする。{'詳細を述べる。' * 60}\n\n" for n in range(30)
+    )
+    add_document(tmp_path, text=f"# 設計\n\n{sections}")
+    first = text_of(browser, f"/?q={quote('応答時間')}")
+    following = re.search(r'<a href="([^"]+)" rel="next">', first)
+    assert following
+    second = text_of(browser, f"/{following[1]}")
+    assert 'start="11"' in second
+    shown = [set(re.findall(r'<h3><a href="([^"]+)"', page)) for page in (first, second)]
+    assert not shown[0] & shown[1]
+
+
+def test_the_list_of_documents_is_paged_sorted_and_narrowed(browser, monkeypatch, document):
+    monkeypatch.setattr("hub.home.documents.PER_PAGE", 2)
+    collection = Collection.objects.get(slug="default")
+    for name in "かきく":
+        Document.objects.create(
+            collection=collection, path=f"{name}.md", title=name, document_type_id=document.document_type_id
+        )
+    first = text_of(browser, "/documents/?order=title")
+    following = re.search(r'<a href="([^"]+)" rel="next">', first)
+    assert following
+    second = text_of(browser, f"/documents/{following[1]}")
+    titles = [re.findall(r'<td><a href="[^"]+">([^<]+)</a>', page) for page in (first, second)]
+    assert titles == [["か", "き"], ["く", document.title]]
+    assert "<td><a" not in text_of(browser, "/documents/?q=ない文書")
+    assert browser.get("/documents/?cursor=x").status_code == 422
+
+
+def test_reviews_are_read_and_their_reports_saved(browser, document):
+    review = start_review(
+        principal=local_operator(), document_id=document.public_id, checklist="", options=ReviewOptions()
+    )
+    execution.execute(review.pk)
+    assert f"/reviews/{review.public_id}/" in text_of(browser, "/reviews/")
+    page = text_of(browser, f"/reviews/{review.public_id}/")
+    assert "指摘" in page
+    place = re.search(r'<a href="(/documents/[^"]+)" data-drawer>', page)
+    assert place is None or browser.get(place[1]).status_code == 200
+    saved = browser.get(f"/reviews/{review.public_id}/report/xlsx/")
+    assert saved.headers["Content-Disposition"].startswith("attachment")
+    assert browser.get(f"/reviews/{review.public_id}/report/exe/").status_code == 422
+    assert f"/reviews/{review.public_id}/" in text_of(browser, f"/documents/{document.public_id}/")
+
+
+def test_every_reading_is_a_line_of_the_audit_trail(browser, reader, document):
+    text_of(browser, f"/?q={quote(QUESTION)}")
+    text_of(browser, f"/answer/?q={quote(QUESTION)}")
+    text_of(browser, f"/documents/{document.public_id}/")
+    text_of(browser, f"/documents/{document.public_id}/passage/?version=1&start=3&end=9")
+    assert b"".join(browser.get(f"/documents/{document.public_id}/file/")).startswith(b"#")
+    lines = AuditEvent.objects.filter(user_id=reader.pk).order_by("pk").values_list("action", flat=True)
+    assert list(lines) == ["LOGIN", "SEARCH", "ANSWER", "DOCUMENT_READ", "DOCUMENT_READ", "DOCUMENT_DOWNLOAD"]
+    line = AuditEvent.objects.get(action="SEARCH", user_id=reader.pk)
+    assert line.details["documents"] == [document.public_id]
+
+
+@pytest.mark.parametrize(
+    ("address", "status"),
+    [
+        ("/nowhere/", 404),
+        ("/documents/doc_none/", 404),
+        ("/documents/doc_none/passage/?version=1", 404),
+        ("/reviews/rev_none/", 404),
+        ("/reviews/rev_none/report/html/", 404),
+        (f"/?q={quote('長' * 3000)}", 200),
+        ("/?q=a&offset=99999999999999999999", 200),
+        ("/?q=%00", 200),
+        ("/?q=a&classification=c9", 200),
+        ("/documents/?q=%00", 200),
+        ("/documents/?document_type=none", 422),
+    ],
+)
+def test_odd_addresses_are_answered_in_words(browser, document, address, status):
+    answer = browser.get(address)
+    page = answer.content.decode()
+    assert answer.status_code == status, page
+    assert "<main" in page
+    assert ('role="alert"' in page) or status == 200
+    if status >= 400:
+        assert re.search(r"<code>req_\w+</code>", page)
+
+
+def test_a_version_that_is_not_there_is_told(browser, document):
+    answer = browser.get(f"/documents/{document.public_id}/passage/?version=9&start=0&end=1")
+    assert answer.status_code == 404
+    assert "版 9" in answer.content.decode()
+
+
+def test_errors_are_pages_in_the_readers_language_with_a_way_on(reader):
+    page = client_of(reader, language="en").get("/nowhere/").content.decode()
+    assert "There is no such page." in page
+    assert '<a class="button" href="/">To the home page</a>' in page
+
+
+def test_a_form_that_has_expired_says_so(reader):
+    browser = Client(enforce_csrf_checks=True, headers={"Accept-Language": "ja"})
+    browser.force_login(reader)
+    answer = browser.post("/admin/logout/")
+    assert answer.status_code == 403
+    assert "入力画面の有効期限が切れました" in answer.content.decode()
+    assert browser.get("/").status_code == 200  # still signed in
+
+
+def test_something_that_fails_is_a_page_with_a_number(reader, monkeypatch):
+    def fail(*_anything: object, **_more: object) -> None:
+        raise RuntimeError("秘密の理由")
+
+    monkeypatch.setattr("hub.home.asking.search_sources", fail)
+    browser = client_of(reader)
+    browser.raise_request_exception = False
+    answer = browser.get("/?q=a")
+    assert answer.status_code == 500
+    page = answer.content.decode()
+    assert "秘密の理由" not in page
+    assert re.search(r"<code>req_\w+</code>", page)
+
+
+def test_the_home_page_costs_as_many_queries_for_ten_passages_as_for_one(browser, tmp_path, document):
+    def queries() -> int:
+        with CaptureQueriesContext(connection) as seen:
+            text_of(browser, f"/?q={quote('応答時間')}")
+        return len(seen)
+
+    add_document(tmp_path, filename="another.md", text=DESIGN)
+    queries()
+    few = queries()
+    for n in range(8):
+        add_document(tmp_path, filename=f"設計{n}.md", text=DESIGN.replace("#", f"# {n}", 1))
+    queries()  # reads what of the lexical index is new
+    assert queries() == few

@@ -1,0 +1,132 @@
+"""The home pages in a real browser: asking, the drawer, an ended session; and what the rules of accessibility say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from axe_core_python.selenium import Axe
+from django.contrib.auth.models import User
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.remote.webdriver import WebDriver
+from selenium.webdriver.support.ui import WebDriverWait
+
+from hub.access.factor_models import HubSession
+from hub.access.permissions import Role
+from hub.access.principals import local_operator
+from hub.core import temporary
+from knowledge.models import Collection
+from review.runs import execution
+from review.runs.reviews import start_review
+from tests.hub.admin.support import DESIGN, PASSWORD, add_document, grant
+from tests.hub.admin.test_browser import PATIENCE_S, chromium, wait_for  # noqa: F401 (a fixture)
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+QUESTION = "画面の応答時間"
+
+
+@pytest.fixture
+def reader(live_server: Any, queue: None, tmp_path: Path, monkeypatch: Any) -> User:
+    monkeypatch.setattr(temporary, "_root", tmp_path / "tmp")
+    made = User.objects.create_user("読者", password=PASSWORD)
+    grant(made, Role.READER, Collection.objects.get(slug="default"))
+    return made
+
+
+@pytest.fixture
+def browser(chromium: WebDriver, live_server: Any, reader: User) -> Iterator[WebDriver]:  # noqa: F811
+    """Signed in as a reader, at home."""
+    chromium.delete_all_cookies() if chromium.current_url.startswith("http") else None
+    chromium.get(live_server.url)
+    chromium.find_element(By.NAME, "username").send_keys("読者")
+    chromium.find_element(By.NAME, "password").send_keys(PASSWORD)
+    chromium.find_element(By.CSS_SELECTOR, "#login-form [type=submit]").click()
+    wait_for(chromium, "question")
+    yield chromium
+    chromium.get("about:blank")
+
+
+def until(browser: WebDriver, selector: str) -> Any:
+    return WebDriverWait(browser, PATIENCE_S).until(lambda one: one.find_element(By.CSS_SELECTOR, selector))
+
+
+def ask(browser: WebDriver, text: str) -> None:
+    field = browser.find_element(By.ID, "question")
+    field.clear()
+    field.send_keys(text, Keys.ENTER)
+
+
+def test_a_reader_asks_follows_a_number_to_the_words_and_comes_back(browser: WebDriver, tmp_path: Path) -> None:
+    add_document(tmp_path, text=DESIGN)
+    ask(browser, QUESTION)
+    chip = until(browser, ".answer .chip")
+    assert "応答時間" in browser.find_element(By.CSS_SELECTOR, ".sentences").text
+    chip.send_keys(Keys.ENTER)
+    mark = until(browser, "dialog[open] mark")
+    assert "応答時間" in mark.text
+    browser.switch_to.active_element.send_keys(Keys.ESCAPE)
+    WebDriverWait(browser, PATIENCE_S).until(lambda one: not one.find_elements(By.CSS_SELECTOR, "dialog[open]"))
+    assert browser.switch_to.active_element == chip
+    assert browser.get_log("browser") == []  # type: ignore[attr-defined]
+
+
+def test_a_session_that_ended_is_told_in_place_and_the_question_is_kept(browser: WebDriver, tmp_path: Path) -> None:
+    add_document(tmp_path, text=DESIGN)
+    ask(browser, QUESTION)
+    until(browser, ".answer .chip")
+    HubSession.objects.all().delete()
+    browser.find_element(By.CSS_SELECTOR, ".snippets a").click()
+    assert until(browser, "dialog[open] [role=alert]").text
+    browser.find_element(By.CSS_SELECTOR, "dialog [role=alert] a").click()
+    until(browser, "#login-form")
+    browser.find_element(By.NAME, "username").send_keys("読者")
+    browser.find_element(By.NAME, "password").send_keys(PASSWORD)
+    browser.find_element(By.CSS_SELECTOR, "#login-form [type=submit]").click()
+    assert until(browser, "#question").get_attribute("value") == QUESTION
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
+def test_the_pages_break_no_rule_of_accessibility_and_fit(
+    browser: WebDriver, live_server: Any, tmp_path: Path, width: int, scheme: str
+) -> None:
+    document = add_document(tmp_path, text=DESIGN)
+    review = start_review(principal=local_operator(), document_id=document.public_id)
+    execution.execute(review.pk)
+    command = browser.execute_cdp_cmd  # type: ignore[attr-defined]
+    command("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]})
+    command(
+        "Emulation.setDeviceMetricsOverride", {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": False}
+    )
+    addresses = (
+        *("/", f"/?q={QUESTION}", f"/answer/?q={QUESTION}", "/?q=火星", "/documents/", "/reviews/", "/guide/"),
+        *(f"/documents/{document.public_id}/", f"/documents/{document.public_id}/passage/?version=1&start=10&end=40"),
+        *(f"/reviews/{review.public_id}/", "/nowhere/"),
+    )
+    try:
+        found = {address: wrong for address in addresses if (wrong := _wrong(browser, live_server.url + address))}
+        browser.get(f"{live_server.url}/?q={QUESTION}")
+        until(browser, ".answer .chip").click()
+        until(browser, "dialog[open] mark")
+        if wrong := _broken_rules(browser):
+            found["the drawer"] = wrong
+    finally:
+        command("Emulation.clearDeviceMetricsOverride", {})
+        command("Emulation.setEmulatedMedia", {"features": []})
+    assert found == {}
+
+
+def _wrong(browser: WebDriver, address: str) -> list[str]:
+    browser.get(address)
+    if "/?q=" in address and "/answer/" not in address:
+        until(browser, "[data-load]:not([aria-busy])")
+    wider = browser.execute_script("return document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    return [*_broken_rules(browser), *([f"{wider} px too wide"] if wider > 0 else [])]
+
+
+def _broken_rules(browser: WebDriver) -> list[str]:
+    """Ask axe, all of its rules."""
+    violations = Axe().run(browser)["violations"]
+    return [f"{one['id']} ({one['impact']}): {[node['html'][:120] for node in one['nodes'][:3]]}" for one in violations]
