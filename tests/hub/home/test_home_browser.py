@@ -95,7 +95,7 @@ def test_the_pages_break_no_rule_of_accessibility_and_fit(
     document = add_document(tmp_path, text=DESIGN)
     review = start_review(principal=local_operator(), document_id=document.public_id)
     execution.execute(review.pk)
-    command = browser.execute_cdp_cmd  # type: ignore[attr-defined]
+    command = browser.execute_cdp_cmd
     command("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]})
     command(
         "Emulation.setDeviceMetricsOverride", {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": False}
