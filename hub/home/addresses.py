@@ -21,6 +21,16 @@ def document_address(document_id: str, version: int, start: int, end: int) -> st
     return f"{reverse('document', args=[document_id])}?{place}#passage"
 
 
+def page_address(document_id: str, version: int, page: int, width: int) -> str:
+    """Give the address of a page of the original."""
+    return f"{reverse('page', args=[document_id, page])}?{urlencode({'version': version, 'width': width})}"
+
+
+def page_picture_address(document_id: str, version: int, page: int, width: int) -> str:
+    """Give the address of the picture of a page of the original."""
+    return f"{reverse('page-picture', args=[document_id, page])}?{urlencode({'version': version, 'width': width})}"
+
+
 def place_of(hit: Hit) -> str:
     """Say where in its document a passage is: headings, page, cell."""
     parts = [" › ".join(hit.section_path), f"p. {hit.page}" if hit.page is not None else "", hit.cell or ""]

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from django.http import FileResponse, HttpRequest
+from collections.abc import Sequence
+from typing import Any
+
+from django.http import FileResponse, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.utils.translation import gettext as _
 
 from hub.access.principals import Scope
 from hub.admin_site.keyset import whole_number
 from hub.admin_site.pages import principal_of
-from hub.home.addresses import document_address
+from hub.core.errors import Conflict, Unavailable
+from hub.home.addresses import document_address, page_address, page_picture_address
 from hub.home.pages import home_page, render_home
 from hub.rest.pagination import cursor_scope, paginate_keyset
 from knowledge.documents.documents import get_document
 from knowledge.documents.reading import list_documents, list_versions, open_original
 from knowledge.documents.schemas import document_out
-from knowledge.models import Collection, DocumentType
+from knowledge.models import Collection, DocumentType, DocumentVersion
+from knowledge.originals import WIDTHS, draw_page, has_pictures, original_of
 from knowledge.rendering import around_passage, outline_of, read_text
 from review.runs.reviews import list_reviews
 
@@ -73,7 +78,14 @@ def document(request: HttpRequest, public_id: str) -> HttpResponseBase:
         text=text,
         outline=outline_of(text),
         reviews=list_reviews(principal, document_id=public_id)[:LATEST_REVIEWS],
+        pages=_pages_of(public_id, versions),
     )
+
+
+def _pages_of(public_id: str, versions: Sequence[DocumentVersion]) -> str:
+    """The address of the original's first page, empty where it has none to show."""
+    number = _version_of(versions, None)
+    return page_address(public_id, number, 1, WIDTHS[1]) if number else ""
 
 
 @home_page
@@ -84,6 +96,14 @@ def passage(request: HttpRequest, public_id: str) -> HttpResponseBase:
     number = whole_number(request.GET.get("version"), digits=9)
     row = get_document(principal, public_id)
     shown = around_passage(principal, row, version=number, start=start, end=end)
+    context: dict[str, Any] = {"pages": [], "sheets": []}
+    try:
+        pages, context["sheets"] = original_of(row, shown.version.number, start, end)
+        context["pages"] = [
+            (one, page_picture_address(public_id, shown.version.number, one.page, WIDTHS[1])) for one in pages
+        ]
+    except (Conflict, Unavailable) as error:  # the text is there all the same
+        context["not_shown"] = str(error)
     return render_home(
         request,
         "home/passage.html",
@@ -91,7 +111,51 @@ def passage(request: HttpRequest, public_id: str) -> HttpResponseBase:
         document=row,
         shown=shown,
         link=document_address(public_id, shown.version.number, start, end),
+        **context,
     )
+
+
+@home_page
+def page(request: HttpRequest, public_id: str, number: int) -> HttpResponseBase:
+    """Show a page of the original with the way to its neighbours. :raises NotFound: no such page."""
+    principal = principal_of(request)
+    row, versions = list_versions(principal, public_id)
+    version = _version_of(versions, request.GET.get("version"))
+    zoom = whole_number(request.GET.get("width"), digits=4)
+    width = zoom if zoom in WIDTHS else WIDTHS[1]
+    picture = draw_page(principal, public_id, version=version, page=number, width=width)
+    return render_home(
+        request,
+        "home/page.html",
+        title=_("{title}, p. {page}").format(title=row.title, page=number),
+        document=row,
+        version=version,
+        number=number,
+        picture=picture,
+        source=page_picture_address(public_id, version, number, width),
+        previous=page_address(public_id, version, number - 1, width) if number > 1 else "",
+        next=page_address(public_id, version, number + 1, width) if number < picture.pages_count else "",
+        widths=[(one, page_address(public_id, version, number, one)) for one in WIDTHS],
+        width=width,
+    )
+
+
+@home_page
+def page_picture(request: HttpRequest, public_id: str, number: int) -> HttpResponseBase:
+    """Send a page of the original as a picture. Browsers keep none of it: the next look asks for the right again."""
+    principal = principal_of(request)
+    version = whole_number(request.GET.get("version"), digits=9) or 0
+    width = whole_number(request.GET.get("width"), digits=4) or WIDTHS[1]
+    picture = draw_page(principal, public_id, version=version, page=number, width=width)
+    response = HttpResponse(picture.data, content_type=picture.media_type)
+    response["X-Content-Type-Options"] = "nosniff"
+    return response
+
+
+def _version_of(versions: Sequence[DocumentVersion], asked: str | None) -> int:
+    """The number that is asked for, or that of the latest version whose pages can be shown; 0 without one."""
+    number = whole_number(asked, digits=9)
+    return next((one.number for one in versions if number in (one.number, None) and has_pictures(one)), 0)
 
 
 @home_page

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from itertools import islice
 
 from knowledge.text.sentences import SENTENCE_END, lines_of, sentence_spans
+from knowledge.text.sheet_cells import RowCells
 from knowledge.types.chunks import ChunkOptions, SizeUnit
 from knowledge.types.documents import Block, BlockKind, Section
 
 _SEPARATOR_ROW = re.compile(r"\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*")
-_RANGE = re.compile(r"(?P<left>[A-Z]+)(?P<top>[0-9]+):(?P<right>[A-Z]+)(?P<bottom>[0-9]+)")
 _BY_LINE = frozenset({BlockKind.LIST, BlockKind.CODE, BlockKind.FRONT_MATTER})
 _REPEATABLE = frozenset({BlockKind.PARAGRAPH, BlockKind.LIST})
 
@@ -71,35 +71,11 @@ def _table_pieces(markdown: str, block: Block) -> Iterator[Piece]:
             yield Piece(start=start, end=end, block=block, cell=block.cell)
         return
     rows = list(lines_of(markdown, header[1], block.end))
-    cells = _RowCells(block, lines=len(rows) + 1)
+    cells = RowCells(block, lines=len(rows) + 1)
     head_end = rows[0][1] if rows else header[1]
     yield Piece(start=header[0], end=head_end, block=block, cell=cells.between(0, min(1, len(rows))))
     for row, (start, end) in enumerate(rows[1:], 2):
         yield Piece(start=start, end=end, block=block, header=header, cell=cells.between(row, row))
-
-
-class _RowCells:
-    def __init__(self, block: Block, *, lines: int) -> None:
-        self._cell = block.cell
-        self._rows: Sequence[int] = ()
-        self._match = _RANGE.fullmatch(block.cell or "")
-        if self._match is None:
-            return
-        top, bottom = int(self._match["top"]), int(self._match["bottom"])
-        self._rows = _row_numbers(block.rows) if block.rows else range(top, bottom + 1)
-        if len(self._rows) != lines:
-            self._match = None
-
-    def between(self, first: int, last: int) -> str | None:
-        if self._match is None:
-            return self._cell
-        return f"{self._match['left']}{self._rows[first]}:{self._match['right']}{self._rows[last]}"
-
-
-def _row_numbers(ranges: str) -> list[int]:
-    """Read ``3,5-7`` as 3, 5, 6, 7."""
-    ends = (part.partition("-") for part in ranges.split(","))
-    return [row for first, _, last in ends for row in range(int(first), int(last or first) + 1)]
 
 
 def cell_range(pieces: list[Piece]) -> str | None:

@@ -76,6 +76,7 @@ def _look_through(version: DocumentVersion, text: str) -> tuple[Concealed, ...]:
             filename=version.filename,
             limits=parse_limits(),
             arguments={"text_path": shown.name},
+            more_files=[Path(shown.name)],
         )
 
 

@@ -52,7 +52,7 @@ document.addEventListener("click", async (event) => {
   const turn = ++opened;
   if (!drawer.open) drawer.showModal();
   await load(inDrawer, link.href, () => turn === opened && drawer.open);
-  inDrawer.querySelector("mark")?.scrollIntoView({ block: "center" });
+  inDrawer.querySelector(".page rect, .sheet .cited, mark")?.scrollIntoView({ block: "center" });
 });
 
 // A click beside the drawer closes it, as Escape does.
@@ -67,4 +67,12 @@ document.addEventListener("click", (event) => {
 });
 document.addEventListener("keydown", (event) => {
   if (event.key === "Escape" && account?.open) account.open = false;
+});
+
+// Pages of an original are turned with the arrow keys, unless those scroll a picture that is wider than its place.
+document.addEventListener("keydown", (event) => {
+  const rel = { ArrowLeft: "prev", ArrowRight: "next" }[event.key];
+  if (!rel || event.altKey || event.ctrlKey || event.metaKey || event.target.closest("input, select, textarea, dialog")) return;
+  const place = document.querySelector(".whole-page");
+  if (place && place.scrollWidth <= place.clientWidth) document.querySelector(`nav.pages [rel=${rel}]`)?.click();
 });

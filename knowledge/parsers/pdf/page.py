@@ -58,7 +58,8 @@ class Frame:
 
     @classmethod
     def of_page(cls, page: pypdfium2.PdfPage) -> Frame:
-        left, bottom, right, top = page.get_cropbox()
+        # not its crop box, which PDFium does not look for where the page has its own from the tree of pages
+        left, bottom, right, top = page.get_bbox()
         return cls(
             left=left, bottom=bottom, width=right - left, height=top - bottom, rotation=page.get_rotation() % 360
         )

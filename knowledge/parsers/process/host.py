@@ -51,7 +51,8 @@ def main(request_path: Path, result_path: Path, *, inherited_bytes: int = 0) -> 
     # Each where the machine lets it; `doctor` says where not.
     refuse_network()
     drop_capabilities()
-    confine_files(readable=[*_programs(), Path(request["path"])], writable=[result_path.parent, Path(os.devnull)])
+    files = map(Path, (request["path"], *request["more_files"]))
+    confine_files(readable=[*_programs(), *files], writable=[result_path.parent, Path(os.devnull)])
     bind_process(limits, inherited_bytes=inherited_bytes)
     sys.setrecursionlimit(_MAX_NESTING)
     outcome = _outcome(request, limits, folder=result_path.parent)

@@ -15,7 +15,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any, TypeVar, cast
 
@@ -208,13 +208,14 @@ def run_isolated(
     filename: str,
     limits: ParseLimits,
     arguments: Mapping[str, Any] | None = None,
+    more_files: Sequence[Path] = (),
     heartbeat: Callable[[], None] | None = None,
 ) -> Result:
     """Run ``task`` on a file in a child process without our environment, in a session apart and a private folder.
 
     The task is ``module:function``; it is called as ``function(path, limits=, folder=, filename=, **arguments)`` and
     gives a JSON object as text, which ``load`` turns into the result while the child's folder is still there. The
-    child knows neither Django nor the database.
+    child knows neither Django nor the database, and opens no file but this one and ``more_files``.
 
     ``heartbeat`` is called about once a second while the child works; what it raises ends the child and reaches the
     caller. The private folder is in the process's own and removed afterwards.
@@ -229,6 +230,7 @@ def run_isolated(
                 {
                     "task": task,
                     "path": str(path.resolve()),
+                    "more_files": [str(one.resolve()) for one in more_files],
                     "arguments": {"filename": filename, **(arguments or {})},
                     "limits": dataclasses.asdict(limits),
                 }

@@ -30,20 +30,22 @@ _SHEETS = re.compile("worksheets|chartsheets")
 _EMPTY_FACTOR = 5
 _MAX_ROWS, _MAX_COLUMNS = 1_048_576, 16_384
 _DIGITS = "0123456789"
+_MOST_WIDTHS = 200
 
 
 @dataclass(slots=True, kw_only=True)
 class Sheet:
     """A visible sheet: texts of its non-blank, visible cells by (row, column), both from 1.
 
-    ``merged`` maps the first cell of a merged range to the range's last (row, column), ``controls`` the ids of form
-    controls to the relations that lead to their states.
+    ``merged`` maps the first cell of a merged range to the range's last (row, column), ``widths`` columns to how many
+    characters wide they are, ``controls`` the ids of form controls to the relations that lead to their states.
     """
 
     name: str
     cells: dict[tuple[int, int], str] = field(default_factory=dict)
     merged: dict[tuple[int, int], tuple[int, int]] = field(default_factory=dict)
     hidden_columns: list[tuple[int, int]] = field(default_factory=list)
+    widths: dict[int, float] = field(default_factory=dict)
     controls: dict[str, str] = field(default_factory=dict)
     shapes: list[Shape] = field(default_factory=list)
 
@@ -107,8 +109,8 @@ class WorkbookReader:
                     sheet.merged[split_reference(first)] = split_reference(last)
             elif tag == "control":
                 sheet.controls[element.get("shapeId", "")] = element.get(_RELATION_ID, "")
-            elif element.get("hidden") in ("1", "true"):
-                sheet.hidden_columns.append((int(element.get("min", "0")), int(element.get("max", "0"))))
+            else:
+                _column(element, sheet)
         self.hidden_cells += _drop_hidden_columns(sheet)
         return sheet
 
@@ -135,6 +137,15 @@ class WorkbookReader:
                 text = _formula(cell)
             if text := text.strip():
                 sheet.cells[position[0], column] = text
+
+
+def _column(element: Element, sheet: Sheet) -> None:
+    first, last = int(element.get("min", "0")), int(element.get("max", "0"))
+    if element.get("hidden") in ("1", "true"):
+        sheet.hidden_columns.append((first, last))
+    elif width := element.get("width"):
+        # a range may reach to the last column there can be
+        sheet.widths |= dict.fromkeys(range(first, min(last, first + _MOST_WIDTHS) + 1), float(width))
 
 
 def _comment_count(archive: zipfile.ZipFile, sheet_path: str) -> int:

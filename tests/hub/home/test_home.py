@@ -18,11 +18,13 @@ from django.urls import reverse
 from hub.access.models import AuditEvent
 from hub.access.permissions import Role
 from hub.access.principals import local_operator
+from hub.core.errors import Unavailable
 from knowledge.models import Collection, Document, DocumentType
 from review.runs import execution
 from review.runs.reviews import ReviewOptions, start_review
-from tests.factories import new_collection, new_user
+from tests.factories import new_collection, new_user, upload_file, work_through
 from tests.hub.admin.support import DESIGN, PASSWORD, add_document, client_of, grant, make_user
+from tests.knowledge.parsers.pdf_writer import PdfPage, write_pdf
 
 pytestmark = pytest.mark.django_db
 QUESTION = "検索の応答時間は何秒以内ですか"
@@ -246,6 +248,43 @@ def test_odd_addresses_are_answered_in_words(browser, document, address, status)
     assert ('role="alert"' in page) or status == 200
     if status >= 400:
         assert re.search(r"<code>req_\w+</code>", page)
+
+
+def test_a_citation_of_a_pdf_is_boxed_on_its_page_and_the_page_turns(browser, tmp_path, queue):
+    path = tmp_path / "設計.pdf"
+    texts = ("検索の応答時間は三秒以内とする。", "移行は夜間に行い、朝までに終える。")
+    path.write_bytes(write_pdf([PdfPage(texts=[(72, 700, 12, text)]) for text in texts]))
+    document = work_through(upload_file(local_operator(), path).document)
+    answer = text_of(browser, f"/answer/?q={quote('移行はいつ行いますか')}")
+    chip = re.search(r'<a class="chip" href="([^"]+)"', answer)
+    assert chip
+    place = text_of(browser, chip[1])
+    picture = re.search(r'<img src="([^"]+)"', place)
+    assert picture
+    assert "pages/2/picture/" in picture[1]
+    assert place.count("<rect ") == 1
+    drawn = browser.get(picture[1])
+    assert drawn.headers["Content-Type"] == "image/png"
+    assert "no-store" in drawn.headers["Cache-Control"]
+    assert drawn.content.startswith(b"\x89PNG")
+    first = text_of(browser, f"/documents/{document.public_id}/pages/1/")
+    following = re.search(r'<a href="([^"]+)" rel="next">', first)
+    assert following
+    assert 'rel="next"' not in text_of(browser, following[1])
+    assert browser.get(f"/documents/{document.public_id}/pages/3/").status_code == 404
+    stranger = client_of(new_user())
+    assert stranger.get(picture[1]).status_code == 404
+    assert stranger.get(following[1]).status_code == 404
+
+
+def test_an_original_that_can_not_be_shown_leaves_the_text(browser, document, monkeypatch):
+    def fail(*_anything: object) -> None:
+        raise Unavailable("描けない")
+
+    monkeypatch.setattr("hub.home.documents.original_of", fail)
+    place = text_of(browser, f"/documents/{document.public_id}/passage/?version=1&start=15&end=20")
+    assert "描けない" in place
+    assert "<mark" in place
 
 
 def test_a_version_that_is_not_there_is_told(browser, document):

@@ -26,7 +26,13 @@ from tests.knowledge.parsers.pdf_writer import PdfPage, write_pdf
 
 
 def request_for(path: Path, **limits: float) -> dict[str, object]:
-    return {"task": DOCUMENT_TASK, "path": str(path), "arguments": {"filename": path.name}, "limits": limits}
+    return {
+        "task": DOCUMENT_TASK,
+        "path": str(path),
+        "more_files": [],
+        "arguments": {"filename": path.name},
+        "limits": limits,
+    }
 
 
 def test_a_document_comes_back_from_the_child_unchanged(samples: Path) -> None:

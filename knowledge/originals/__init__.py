@@ -1,0 +1,4 @@
+"""Originals as they look: pages of PDFs, parts of sheets, with the cited words and cells marked."""
+
+from knowledge.originals.marking import Ask, MarkedPage, SheetWindow, ShownCell, mark_cells, mark_pages
+from knowledge.originals.shown import WIDTHS, PagePicture, draw_page, has_pictures, original_of
