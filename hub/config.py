@@ -432,6 +432,9 @@ class Configuration(BaseSettings):
     hub_purpose: Purpose = Field(
         "", description="what commands and stdio MCP servers are used for, in their lines of the audit trail"
     )
+    hub_question_days: int = Field(
+        180, ge=0, le=3650, description="days after which questions of the home page are deleted; 0 = none are kept"
+    )
     hub_token_max_days: int = Field(
         365, ge=1, le=3650, description="the longest life of an access token in days, and the one it gets by default"
     )

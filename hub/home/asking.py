@@ -21,6 +21,7 @@ from hub.home.addresses import passage_address, place_of
 from hub.home.pages import home_page, render_home
 from knowledge.answering import Answer, AnswerSentence, Citation, Question, answer_question
 from knowledge.models import Collection
+from knowledge.questions import note_question, own_questions
 from knowledge.rendering import ShownText, markdown_versions, shown_text
 from knowledge.search import MAX_OFFSET, MAX_QUERY_CHARS, search_sources
 from knowledge.text.excerpts import is_row
@@ -30,6 +31,7 @@ from knowledge.types.search import Facet, Hit, SearchDetail, SearchFilter, Searc
 PER_PAGE = 10
 SNIPPET_CHARS = 220
 MOST_COLLECTIONS = 30
+LATEST_QUESTIONS = 5
 # The names of facets in an address, and of their fields in a filter.
 FACETS = {"collection": "collections", "document_type": "document_types", "classification": "classifications"}
 FACET_NAMES: dict[str, str | Promise] = {
@@ -98,6 +100,7 @@ def home(request: HttpRequest) -> HttpResponseBase:
     if not asked.text:
         listed = Collection.objects.visible_to(principal, Scope.SEARCH).order_by("name")
         context["collections"] = list(listed[: MOST_COLLECTIONS + 1])
+        context["questions"] = own_questions(principal, most=LATEST_QUESTIONS)
         return render_home(request, "home/ask.html", title=_("Ask the documents"), **context)
     try:
         context |= _passages(principal, asked)
@@ -180,6 +183,8 @@ def answer(request: HttpRequest) -> HttpResponseBase:
     if asked.text:
         try:
             context |= _sentences(answer_question(principal, Question(text=asked.text, filter=asked.filter)))
+            is_answered = bool(context["sentences"])
+            context["question_id"] = note_question(principal, asked.text, asked.filter, is_answered=is_answered)
         except HubError as error:
             context["error"] = str(error)
     return render_home(request, "home/answer.html", title=asked.text or _("Ask the documents"), **context)

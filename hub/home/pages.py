@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_GET, require_POST
 
 from hub.admin_site.confirming import asked_first
 from hub.admin_site.pages import View, is_signed_in, is_staff
@@ -21,12 +21,18 @@ from hub.core.errors import HubError
 from hub.home.errors import error_page
 
 FETCHED = "fetch"
-MENU = ((_("Home"), "home"), (_("Documents"), "documents"), (_("Reviews"), "reviews"), (_("Guide"), "guide"))
+MENU = (
+    *((_("Home"), "home"), (_("Documents"), "documents"), (_("Reviews"), "reviews")),
+    *((_("Questions"), "questions"), (_("Guide"), "guide")),
+)
 
 
 def home_page(view: View) -> View:
     """Open a view to everybody who is signed in, with a second factor where it is a duty; what it raises is a page."""
+    return never_cache(require_GET(_guarded(view)))
 
+
+def _guarded(view: View) -> View:
     @wraps(view)
     def guarded(request: HttpRequest, **named: Any) -> HttpResponseBase:  # noqa: ANN401
         if not is_signed_in(request):
@@ -38,7 +44,12 @@ def home_page(view: View) -> View:
         except HubError as error:
             return error_page(request, error)
 
-    return never_cache(require_GET(guarded))
+    return guarded
+
+
+def home_action(view: View) -> View:
+    """As `home_page`, for what a form of a page does. It is guarded by Django's check of where the form is from."""
+    return never_cache(require_POST(_guarded(view)))
 
 
 def is_fetched(request: HttpRequest) -> bool:

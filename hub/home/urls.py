@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from hub.home import asking, documents, guide, reviews
+from hub.home import asking, documents, guide, questions, reviews
 
 urlpatterns = [
     path("", asking.home, name="home"),
@@ -18,5 +18,12 @@ urlpatterns = [
     path("reviews/", reviews.reviews, name="reviews"),
     path("reviews/<str:review_id>/", reviews.review, name="review"),
     path("reviews/<str:review_id>/report/<str:report_format>/", reviews.report, name="review-report"),
+    path("questions/", questions.questions, name="questions"),
+    path("questions/keeping/", questions.keeping, name="question-keeping"),
+    path("questions/unanswered/", questions.unanswered, name="unanswered"),
+    path("questions/unanswered/close/", questions.close, name="question-close"),
+    path("questions/<int:question_id>/rate/", questions.rate, name="question-rate"),
+    path("questions/<int:question_id>/save/", questions.save, name="question-save"),
+    path("questions/<int:question_id>/forget/", questions.forget, name="question-forget"),
     path("guide/", guide.guide, name="guide"),
 ]

@@ -43,3 +43,4 @@ from knowledge.models.index import (
     LexicalTerm,
 )
 from knowledge.models.ontology import Ontology, OntologyClass, OntologyClassKind, OntologyProperty, OntologyPropertyKind
+from knowledge.models.questions import AskedQuestion, NoQuestionsKept, Rating

@@ -102,6 +102,7 @@ WRITTEN_BY_THE_HUB = {
     "access.ProviderState.keys": "an identity provider's own keys, read up to a size",
     "access.IdempotencyRecord.headers": "the hub's own answer",
     "access.IdempotencyRecord.rights": "read from roles",
+    "knowledge.AskedQuestion.collection_ids": "the collections that somebody may ask",
     "evaluation.EvaluationRun.parameters": "what was measured",
     "evaluation.EvaluationRun.metrics": "measured",
     "evaluation.EvaluationRun.scores": "measured",

@@ -55,6 +55,25 @@ document.addEventListener("click", async (event) => {
   inDrawer.querySelector(".page rect, .sheet .cited, mark")?.scrollIntoView({ block: "center" });
 });
 
+// What is said of an answer is sent without leaving the page.
+document.addEventListener("submit", async (event) => {
+  const form = event.target.closest("form[data-quiet]");
+  if (!form) return;
+  event.preventDefault();
+  const given = new FormData(form, event.submitter);
+  try {
+    const answer = await fetch(form.action, { method: "POST", body: given, headers: { "X-Requested-With": "fetch" } });
+    const line = document.createElement("p");
+    line.className = "hint";
+    line.setAttribute("role", "status");
+    line.textContent = answer.redirected ? texts.ended : answer.ok ? await answer.text() : texts.failed;
+    if (answer.ok && !answer.redirected) form.replaceWith(line);
+    else form.append(line);
+  } catch {
+    form.append(texts.failed);
+  }
+});
+
 // A click beside the drawer closes it, as Escape does.
 drawer?.addEventListener("click", (event) => {
   if (event.target === drawer) drawer.close();

@@ -335,3 +335,51 @@ def test_the_home_page_costs_as_many_queries_for_ten_passages_as_for_one(browser
         add_document(tmp_path, filename=f"設計{n}.md", text=DESIGN.replace("#", f"# {n}", 1))
     queries()  # reads what of the lexical index is new
     assert queries() == few
+
+
+def test_an_answer_is_rated_and_what_found_nothing_reaches_a_curator_who_mends_it(browser, tmp_path, document):
+    asked = f"/answer/?q={quote('図書の督促は何日後に送りますか')}"
+    page = text_of(browser, asked)
+    assert "根拠となる記載が見つかりませんでした" in page
+    rate = re.search(r'action="(/questions/[0-9]+/rate/)"', page)
+    assert rate
+    told = browser.post(rate[1], {"rating": "bad", "reason": "督促の手順が要る"}, headers={"X-Requested-With": "fetch"})
+    assert told.content.decode().startswith("ありがとうございます")
+    assert browser.post(rate[1], {"rating": "great"}).status_code == 422
+    assert "図書の督促は何日後に送りますか" in text_of(browser, "/questions/")
+    assert "図書の督促" not in text_of(browser, "/questions/unanswered/")
+
+    curator = make_user("担当者")
+    grant(curator, Role.CURATOR, Collection.objects.get(slug="default"))
+    at_work = client_of(curator)
+    page = text_of(at_work, "/questions/unanswered/")
+    assert "図書の督促は何日後に送りますか" in page
+    assert "督促の手順が要る" in page
+    assert "読者" not in page
+    assert "回答のない質問" in text_of(at_work, "/questions/")
+    assert at_work.post(rate[1], {"rating": "good"}).status_code == 404  # another's
+
+    add_document(tmp_path, filename="督促.md", text="# 督促\n\n図書の督促は、返却期限の七日後に送る。\n")
+    assert "七日後に送る" in text_of(browser, asked)
+    assert "図書の督促" not in text_of(at_work, "/questions/unanswered/")
+
+
+def test_a_reader_saves_forgets_and_keeps_no_questions(browser, document):
+    text_of(browser, f"/answer/?q={quote(QUESTION)}")
+    assert QUESTION in text_of(browser, "/")
+    save = re.search(r'action="(/questions/[0-9]+/save/)"', text_of(browser, "/questions/"))
+    assert save
+    browser.post(save[1], {"saved": "1"})
+    assert "保存済み" in text_of(browser, "/questions/")
+    browser.post("/questions/keeping/", {})
+    page = text_of(browser, "/questions/")
+    assert QUESTION not in page
+    assert "質問は記録されていません" in page
+    assert 'class="rate"' not in text_of(browser, f"/answer/?q={quote(QUESTION)}")
+    browser.post("/questions/keeping/", {"wanted": "1"})
+    assert 'class="rate"' in text_of(browser, f"/answer/?q={quote(QUESTION)}")
+    forget = re.search(r'action="(/questions/[0-9]+/forget/)"', text_of(browser, "/questions/"))
+    assert forget
+    browser.post(forget[1])
+    assert QUESTION not in text_of(browser, "/questions/")
+    assert browser.get(forget[1]).status_code == 405

@@ -46,6 +46,8 @@ def browser(chromium: WebDriver, live_server: Any, reader: User) -> Iterator[Web
     chromium.find_element(By.CSS_SELECTOR, "#login-form [type=submit]").click()
     wait_for(chromium, "question")
     yield chromium
+    # nothing asks the server any more while the tables are emptied
+    WebDriverWait(chromium, PATIENCE_S).until(lambda one: not one.find_elements(By.CSS_SELECTOR, "[aria-busy]"))
     chromium.get("about:blank")
 
 
@@ -101,7 +103,17 @@ def test_the_pages_break_no_rule_of_accessibility_and_fit(
         "Emulation.setDeviceMetricsOverride", {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": False}
     )
     addresses = (
-        *("/", f"/?q={QUESTION}", f"/answer/?q={QUESTION}", "/?q=火星", "/documents/", "/reviews/", "/guide/"),
+        *(
+            "/",
+            f"/?q={QUESTION}",
+            f"/answer/?q={QUESTION}",
+            "/?q=火星",
+            "/documents/",
+            "/reviews/",
+            "/guide/",
+            "/questions/",
+            "/questions/unanswered/",
+        ),
         *(f"/documents/{document.public_id}/", f"/documents/{document.public_id}/passage/?version=1&start=10&end=40"),
         *(f"/reviews/{review.public_id}/", "/nowhere/"),
     )

@@ -1,0 +1,15 @@
+"""Questions of the home page: one's own, what was said of the answers, and what found nothing."""
+
+from knowledge.questions.kept import (
+    OpenQuestion,
+    close_question,
+    forget_questions,
+    keep_questions,
+    keeps_questions,
+    note_question,
+    open_questions,
+    own_questions,
+    prune_questions,
+    rate_answer,
+    save_question,
+)
