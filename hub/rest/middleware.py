@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.http.response import HttpResponseBase
 from django.utils import translation
+from django.utils.module_loading import import_string
 from django.utils.translation import gettext_lazy as _
 
 from hub.core.client_address import address_of
@@ -17,7 +19,7 @@ from hub.core.ids import new_id
 from hub.core.measures import count_request
 from hub.rest.errors import MethodNotAllowed
 from hub.rest.heads import is_allowed_origin
-from hub.rest.problems import is_api_call, problem_response, respond_to_exception
+from hub.rest.problems import is_api_call, problem_response, respond_to_exception, retry_after
 from hub.rest.rate_limits import add_rate_headers
 
 REQUEST_ID_HEADER = "X-Request-ID"
@@ -38,6 +40,12 @@ def call_context_of(request: HttpRequest) -> CallContext:
     )
 
 
+# Of a page that no middleware of pages gives theirs: it has a style and a picture, both of our own.
+EARLY_PAGE_POLICY = (
+    "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+
+
 class CallContextMiddleware:
     """Makes the call's context current and repeats its request id in the answer."""
 
@@ -53,10 +61,19 @@ class CallContextMiddleware:
 
 
 def refuse_early(request: HttpRequest, error: HubError) -> HttpResponse:
-    """Answer a request that no middleware has seen or will see with a problem, in the caller's language."""
+    """Answer a request that no middleware has seen or will see, in the caller's language.
+
+    Browsers get the page of ERROR_PAGE, all others a problem.
+    """
     language = translation.get_language_from_request(request)
     with translation.override(language), call_context(call_context_of(request)) as call:
-        response = problem_response(request, error)
+        if is_api_call(request) or "text/html" not in request.headers.get("Accept", ""):
+            response = problem_response(request, error)
+        else:
+            response = import_string(settings.ERROR_PAGE)(request, error)
+            response["Content-Security-Policy"] = EARLY_PAGE_POLICY
+            if error.retryable:
+                response["Retry-After"] = retry_after(error)
     response[REQUEST_ID_HEADER] = call.request_id
     response["Content-Language"] = language
     _count(request, response)

@@ -45,10 +45,15 @@ def problem_response(request: HttpRequest, error: HubError) -> HttpResponse:
         body["errors"] = errors
     response = HttpResponse(json.dumps(body, ensure_ascii=False), status=error.status, content_type=PROBLEM_MEDIA_TYPE)
     if error.retryable:
-        response["Retry-After"] = str(error.data.get("retry_after_s", DEFAULT_RETRY_AFTER_S))
+        response["Retry-After"] = retry_after(error)
     if error.status == 401:
         response["WWW-Authenticate"] = _challenge(request)
     return response
+
+
+def retry_after(error: HubError) -> str:
+    """Give the seconds after which to try again, as the error names them."""
+    return str(error.data.get("retry_after_s", DEFAULT_RETRY_AFTER_S))
 
 
 def _field_errors(error: HubError) -> list[dict[str, str]]:

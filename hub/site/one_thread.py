@@ -16,13 +16,12 @@ from django.core.handlers.asgi import ASGIHandler
 from django.core.handlers.base import BaseHandler
 from django.core.signals import request_started
 from django.db import close_old_connections, reset_queries
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
 from hub.core.errors import TooManyAtOnce
 from hub.rest.callers import KnownCallers
 from hub.rest.middleware import refuse_early
-from hub.rest.problems import is_api_call
 from hub.rest.request_threads import RequestThreads, TooBusy, request_threads
 
 # What a client leaves unread is of use to nobody; all other calls change something and run to their end.
@@ -61,7 +60,7 @@ class OneThreadHandler(ASGIHandler):
                 is_question = request.method in READING or request.path in QUESTIONS
                 return await (thread.ask if is_question else thread.run)(self.get_response, request)
         except (TooBusy, TooManyAtOnce) as error:
-            return _busy_response(request, error)
+            return refuse_early(request, error)
 
 
 def _probe_threads() -> Mapping[str, RequestThreads]:
@@ -71,12 +70,3 @@ def _probe_threads() -> Mapping[str, RequestThreads]:
     """
     others = RequestThreads(most=2, wait_s=PROBE_WAIT_S)
     return {"/healthz": RequestThreads(most=1, wait_s=PROBE_WAIT_S), "/readyz": others, "/metrics": others}
-
-
-def _busy_response(request: HttpRequest, error: TooBusy | TooManyAtOnce) -> HttpResponseBase:
-    problem = refuse_early(request, error)
-    if is_api_call(request):
-        return problem
-    page = HttpResponse(str(error), status=problem.status_code, content_type="text/plain; charset=utf-8")
-    page["Retry-After"] = problem["Retry-After"]
-    return page

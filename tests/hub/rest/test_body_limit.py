@@ -59,6 +59,22 @@ class Exchange:
         return start["status"], headers, json.loads(body["body"])
 
 
+def test_a_browser_that_sends_too_much_gets_a_page_with_a_way_back():
+    sent = {"Content-Length": str(10**12), "Accept": "text/html,*/*;q=0.8", "Accept-Language": "ja"}
+    exchange = Exchange([b""], sent)
+    exchange.scope["path"] = "/admin/knowledge/document/upload/"
+    async_to_sync(BodyLimit(_DJANGO))(exchange.scope, exchange.receive, exchange.send)  # type: ignore[arg-type]
+    start, body = exchange.sent
+    headers = {name.decode(): value.decode() for name, value in start["headers"]}
+    page = body["body"].decode()
+    assert start["status"] == 413
+    assert headers["content-type"].startswith("text/html")
+    assert "style-src 'self'" in headers["content-security-policy"]
+    assert "HUB_MAX_UPLOAD_BYTES" in page
+    assert '<a class="button" href="/">ホームへ</a>' in page
+    assert headers["x-request-id"] in page
+
+
 def assert_refused(exchange: Exchange) -> dict[str, str]:
     status, headers, problem = exchange.run()
     assert (status, problem["code"]) == (413, "upload_too_large")
