@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from knowledge.originals.places import SheetPart, page_part, sheet_parts
+from knowledge.text.folding import fold_compact
 from knowledge.types.documents import Block
 
 FIND_TASK = "knowledge.parsers.pdf.picture:find_words"
@@ -88,11 +88,11 @@ def _window(ask: Ask, part: SheetPart) -> SheetWindow:
     first = max(part.first_row - ROWS_AROUND, 1)
     last = min(part.last_row + ROWS_AROUND, first + MOST_ROWS - 1)
     found = ask(GRID_TASK, sheet=part.sheet, first_row=first, last_row=last)
-    cited = {_compact(piece) for piece in part.pieces}
+    cited = {fold_compact(piece) for piece in part.pieces}
 
     def is_cited(number: int, spans: int, text: str) -> bool:
         is_in_rows = number <= part.last_row and part.first_row < number + spans
-        return is_in_rows and any(_has(_compact(text), piece) for piece in cited)
+        return is_in_rows and any(_has(fold_compact(text), piece) for piece in cited)
 
     rows = tuple(
         (
@@ -120,7 +120,3 @@ def _has(cell: str, piece: str) -> bool:
     if min(len(cell), len(piece)) < _LEAST_PART:
         return bool(cell) and cell == piece
     return piece in cell or cell in piece
-
-
-def _compact(text: str) -> str:
-    return "".join(unicodedata.normalize("NFKC", text).split())
