@@ -154,6 +154,7 @@ STATIC_ROOT = make_data_dir(HUB_DATA_DIR / "static")
 WHITENOISE_USE_FINDERS = True
 
 LOGIN_URL = "admin:login"
+LOGIN_REDIRECT_URL = "home"
 CSRF_FAILURE_VIEW = "hub.home.errors.form_expired"
 ERROR_PAGE = "hub.home.errors.error_page"  # for browsers whose request is refused before any view
 AUTHENTICATION_BACKENDS = ["axes.backends.AxesStandaloneBackend", "django.contrib.auth.backends.ModelBackend"]

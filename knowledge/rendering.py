@@ -205,13 +205,23 @@ def around_passage(
     text = content.markdown
     start = min(start, len(text))
     end = min(max(end, start), start + LONGEST_PASSAGE, len(text))
-    first = text.rfind("\n", 0, max(start - AROUND_CHARS, 0)) + 1
-    following = text.find("\n", min(end + AROUND_CHARS, len(text)))
-    last = len(text) if following < 0 else following
+    first, last = _whole_lines(text, start - AROUND_CHARS, end + AROUND_CHARS)
     html = rendered_blocks(
         text, blocks_of(content), (first, last), (start, end), is_markdown=is_own_markdown(content.version)
     )
     return PassageInPlace(version=content.version, html=html, begins_later=first > 0, ends_earlier=last < len(text))
+
+
+def _whole_lines(text: str, first: int, last: int) -> tuple[int, int]:
+    """Widen a part of a text to whole lines, where they are not longer than what is shown around a passage."""
+    first, last = max(first, 0), min(last, len(text))
+    begun = text.rfind("\n", max(first - AROUND_CHARS, 0), first) + 1
+    ended = text.find("\n", last, last + AROUND_CHARS)
+    if begun or first <= AROUND_CHARS:
+        first = begun
+    if ended >= 0 or last + AROUND_CHARS >= len(text):
+        last = ended if ended >= 0 else len(text)
+    return first, last
 
 
 WINDOW_CHARS = 40_000
@@ -250,7 +260,8 @@ def read_text(
     version = content.version.number
     record_event(principal, "DOCUMENT_READ", f"document:{document.public_id}", part="text", version=version)
     start = min(whole_number(asked.get("start"), digits=9) or 0, len(content.markdown))
-    end = min(max(whole_number(asked.get("end"), digits=9) or start, start), len(content.markdown))
+    end = min(max(whole_number(asked.get("end"), digits=9) or start, start), start + LONGEST_PASSAGE)
+    end = min(end, len(content.markdown))
     return _window(content, start, end)
 
 

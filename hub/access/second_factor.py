@@ -53,8 +53,8 @@ def must_have_second_factor(user: User) -> bool:
 def begin(user: User) -> str:
     """Give the secret for an authenticator that is to be set up. It is given once and is new each time.
 
-    Somebody else who opens the page, by a session that they took, does not read the key that the person is about to
-    confirm: theirs takes its place, and the person's code is wrong.
+    The caller has checked the password: who only took a session must neither read the key that the person is about to
+    confirm, nor put one of theirs in its place.
 
     :raises InvalidInput: the person has one already.
     """

@@ -9,8 +9,8 @@ from django import forms
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.models import User
-from django.core.exceptions import PermissionDenied, ValidationError
-from django.http import HttpRequest, HttpResponseRedirect
+from django.core.exceptions import ValidationError
+from django.http import Http404, HttpRequest, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
@@ -79,6 +79,7 @@ def confirm(request: HttpRequest) -> HttpResponseBase:
         )
     form = ConfirmForm(request, request.POST or None)
     if request.method == "POST" and form.is_valid():
+        request.session.cycle_key()  # who copied the session before is not confirmed by this
         confirm_now(request)
         return HttpResponseRedirect(onwards)
     return render_page(request, "admin/hub/confirm.html", title=_("Confirm who you are"), form=form)
@@ -86,33 +87,49 @@ def confirm(request: HttpRequest) -> HttpResponseBase:
 
 @admin_page("second-factor/", name="hub_second_factor")
 @for_everybody
-@sensitive_post_parameters("code")
+@sensitive_post_parameters("code", "password")
 def set_up(request: HttpRequest) -> HttpResponseBase:
     """Set up an authenticator, or remove it; recovery codes are shown in the answer to its first code, once.
 
-    A key is shown once, when it is made. After a wrong code it is in the person's authenticator already.
+    Beginning takes the password, and removing it the code besides: who only has the session can do neither. A key is
+    shown once, in the answer to the beginning. After a wrong code it is in the person's authenticator already.
     """
     user, title = cast(User, request.user), _("Second factor")
     if not user.has_usable_password():
         return render_page(request, "admin/hub/second_factor.html", title=title, is_local=False)
-    codes: list[str] = []
-    if request.method == "POST" and "remove" in request.POST:
-        second_factor.remove(principal_of(request), user)
-        messages.success(request, _("The authenticator is removed."))
-    elif request.method == "POST":
+    facts: dict[str, Any] = {"is_local": True}
+    if request.method == "POST":
         try:
-            codes = second_factor.confirm(principal_of(request), user, request.POST.get("code", "")[:20])
-        except InvalidInput as error:
-            messages.error(request, str(error))
-    facts: dict[str, Any] = {"is_local": True, "codes": codes, "left": second_factor.recovery_codes_left(user)}
-    facts["is_set"] = second_factor.has_second_factor(user)
-    facts["is_waiting"] = request.method == "POST" and not facts["is_set"] and second_factor.is_waiting(user)
-    if not facts["is_set"] and not facts["is_waiting"]:
-        facts["secret"] = second_factor.begin(user)
-        facts["picture"] = second_factor.picture_of(second_factor.address_of(user, facts["secret"]))
+            facts |= _change_factor(request, user)
+        except (InvalidInput, ValidationError) as error:
+            messages.error(request, " ".join(getattr(error, "messages", [str(error)])))
+    facts |= {"is_set": second_factor.has_second_factor(user), "left": second_factor.recovery_codes_left(user)}
+    facts["is_waiting"] = "secret" not in facts and not facts["is_set"] and second_factor.is_waiting(user)
     answer = render_page(request, "admin/hub/second_factor.html", title=title, **facts)
     answer["Cache-Control"] = "no-store"
     return answer
+
+
+def _change_factor(request: HttpRequest, user: User) -> dict[str, Any]:
+    """Do what the form asks for; gives what the page shows of it.
+
+    :raises ValidationError: the password, or the code with it, is wrong. :raises InvalidInput: the first code is.
+    """
+    given = request.POST
+    if "begin" in given:
+        check_local_proof(request, user, given.get("password", ""), "")
+        secret = second_factor.begin(user)
+        return {"secret": secret, "picture": second_factor.picture_of(second_factor.address_of(user, secret))}
+    if "remove" in given:
+        check_local_proof(request, user, given.get("password", ""), given.get("code", "")[:20])
+        second_factor.remove(principal_of(request), user)
+        messages.success(request, _("The authenticator is removed."))
+        return {}
+    principal = principal_of(request)
+    codes = second_factor.confirm(principal, user, given.get("code", "")[:20])
+    # Sessions that began by the password alone are not as safe as the account is now.
+    end_sessions(principal, user, but_key=request.session.session_key)
+    return {"codes": codes}
 
 
 @admin_page("sessions/", name="hub_sessions")
@@ -124,7 +141,7 @@ def sessions(request: HttpRequest) -> HttpResponseBase:
     if asked_for is not None:
         user = get_object_or_404(User, pk=asked_for)
         if user.pk != principal.user_id and not may_set_password(principal, user):
-            raise PermissionDenied
+            raise Http404  # as for nobody: whom there is, is not for everybody
     own_key = request.session.session_key
     if request.method == "POST":
         with errors_as_messages(request):

@@ -207,7 +207,7 @@ class HubAdminSite(UnfoldAdminSite):  # type: ignore[misc]  # Unfold has no type
             context[REDIRECT_FIELD_NAME] = reverse("home")
         response: HttpResponseBase = super().login(request, context)
         if response.status_code == HTTPStatus.FOUND and not self.has_permission(request):
-            return HttpResponseRedirect(_for_no_staff(response.headers["Location"]))
+            response.headers["Location"] = _for_no_staff(response.headers["Location"])
         return response
 
     @for_everybody

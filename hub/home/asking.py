@@ -12,7 +12,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from hub.access.principals import Principal, Scope
+from hub.access.principals import Classification, Principal, Scope
 from hub.admin_site.keyset import whole_number
 from hub.admin_site.pages import principal_of
 from hub.core.errors import HubError
@@ -67,9 +67,13 @@ def read_asked(given: QueryDict) -> Asked:
     """Read what an address asks; what is not understood is left out."""
     return Asked(
         text=given.get("q", "").strip(),
-        chosen={name: value for name in FACETS if (value := given.get(name, ""))},
+        chosen={name: value for name in FACETS if (value := given.get(name, "")) and _is_known(name, value)},
         offset=min(whole_number(given.get("offset"), digits=6) or 0, MAX_OFFSET),
     )
+
+
+def _is_known(name: str, value: str) -> bool:
+    return name != "classification" or value in {level.short for level in Classification}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from hub.access.principals import Scope
 from hub.admin_site.keyset import whole_number
 from hub.admin_site.pages import principal_of
-from hub.core.errors import Conflict, Unavailable
+from hub.core.errors import Conflict, NotFound, Unavailable
 from hub.home.addresses import document_address, page_address, page_picture_address
 from hub.home.pages import home_page, render_home
 from hub.rest.pagination import cursor_scope, paginate_keyset
@@ -67,6 +67,9 @@ def document(request: HttpRequest, public_id: str) -> HttpResponseBase:
     """Show a document's text with its outline; ``start`` and ``end`` mark a passage of ``version``."""
     principal = principal_of(request)
     row, versions = list_versions(principal, public_id)
+    number = whole_number(request.GET.get("version"), digits=9)
+    if number is not None and number not in {one.number for one in versions}:
+        raise NotFound(_("{path} has no text of version {version}."), path=row.path, version=number)
     text = read_text(principal, row, versions, request.GET)
     return render_home(
         request,

@@ -14,6 +14,7 @@ FIND_TASK = "knowledge.parsers.pdf.picture:find_words"
 GRID_TASK = "knowledge.parsers.xlsx.grid:show_cells"
 ROWS_AROUND = 6
 MOST_ROWS = 80
+WIDEST = 80  # characters; Excel's own is 255, which is wider than any page
 # Less than this share of the words found on a page is not worth boxes.
 LEAST_SHARE = 0.5
 _LEAST_PART = 3
@@ -104,7 +105,7 @@ def _window(ask: Ask, part: SheetPart) -> SheetWindow:
         )
         for number, cells in found["rows"]
     )
-    columns = tuple((name, width) for name, width in found["columns"])
+    columns = tuple((name, width and min(max(width, 1), WIDEST)) for name, width in found["columns"])
     is_found = any(cell.is_cited for _number, cells in rows for cell in cells)
     return SheetWindow(
         sheet=part.sheet,

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -23,12 +25,15 @@ from knowledge.ingest.stages import parse_limits
 from knowledge.models import Document, DocumentVersion, VersionContent
 from knowledge.originals.marking import MarkedPage, SheetWindow, mark_cells, mark_pages
 from knowledge.parsers.errors import ParseError
+from knowledge.parsers.limits import ParseLimits
 from knowledge.parsers.process.isolation import HostLost, as_it_is, run_isolated
 from knowledge.storage import get_blob_store
 
 WIDTHS = (800, 1200, 1800)
 DRAW_TASK = "knowledge.parsers.pdf.picture:draw_page"
 MOST_KEPT_BYTES = 64 * 1024 * 1024
+# Somebody waits in one of the request threads, so that looking has to be quick and leave threads for others.
+AT_ONCE, MOST_WAIT_S, MOST_CPU_S, MOST_MEMORY_BYTES = 3, 15.0, 10.0, 1024 * 1024 * 1024
 Result = TypeVar("Result")
 
 
@@ -64,14 +69,25 @@ def draw_page(principal: Principal, document_id: str, *, version: int, page: int
         raise NotFound(_("{path} has no page {page} to show."), code="page_not_found", path=document.path, page=page)
     record_event(principal, "DOCUMENT_READ", f"document:{document_id}", part="page", version=version, page=page)
     key = (row.blob_id, page, width)
-    kept = _kept.get(key)
-    if kept is None:
-        data, facts = _ask(row, _load_picture, DRAW_TASK, page=page, width=width)
-        media_type = "image/png" if facts["file"].endswith(".png") else "image/jpeg"
-        size = {name: facts[name] for name in ("width", "height")}
-        kept = PagePicture(data=data, media_type=media_type, pages_count=facts["pages"], **size)
-        _kept.put(key, kept)
+    if (kept := _kept.get(key)) is not None:
+        return kept
+    # Who asks for a picture that is being drawn waits for it instead of drawing it again.
+    with _waiting(_turns[hash(key) % len(_turns)]):
+        kept = _kept.get(key)
+        if kept is None:
+            kept = _picture(*_ask(row, _load_picture, DRAW_TASK, page=page, width=width))
+            _kept.put(key, kept)
     return kept
+
+
+def _picture(data: bytes, facts: dict[str, Any]) -> PagePicture:
+    return PagePicture(
+        data=data,
+        media_type="image/png" if facts["file"].endswith(".png") else "image/jpeg",
+        pages_count=facts["pages"],
+        width=facts["width"],
+        height=facts["height"],
+    )
 
 
 def original_of(
@@ -101,15 +117,39 @@ def _load_picture(result: dict[str, Any], folder: Path) -> tuple[bytes, dict[str
 def _ask(
     row: DocumentVersion, load: Callable[[dict[str, Any], Path], Result], task: str, /, **arguments: object
 ) -> Result:
-    """Have a parser child look at a version's file."""
+    """Have a parser child look at a version's file, as one of `AT_ONCE`, within `limits_of_looking`."""
     try:
-        with get_blob_store().local_path(row.blob_id) as path:
-            return run_isolated(task, path, load, filename=row.filename, limits=parse_limits(), arguments=arguments)
+        with _waiting(_places), get_blob_store().local_path(row.blob_id) as path:
+            return run_isolated(
+                task, path, load, filename=row.filename, limits=limits_of_looking(), arguments=arguments
+            )
     except ParseError as error:
         reason = in_reader_language(error.text)
         raise Conflict(_("The original can't be shown: {reason}"), code="original_not_shown", reason=reason) from error
     except HostLost as error:
         raise Unavailable(_("The original can't be shown now. Try again in a moment.")) from error
+
+
+def limits_of_looking() -> ParseLimits:
+    """The limits of a child while somebody waits for a page: a part of those of taking a document in."""
+    limits = parse_limits()
+    return dataclasses.replace(
+        limits,
+        cpu_s=min(limits.cpu_s, MOST_CPU_S),
+        wall_s=min(limits.wall_s, MOST_WAIT_S),
+        memory_bytes=min(limits.memory_bytes, MOST_MEMORY_BYTES),
+    )
+
+
+@contextmanager
+def _waiting(turn: threading.Lock | threading.BoundedSemaphore) -> Iterator[None]:
+    """Have a turn inside the block. :raises Unavailable: it did not come in `MOST_WAIT_S`."""
+    if not turn.acquire(timeout=MOST_WAIT_S):
+        raise Unavailable(_("The original can't be shown now. Try again in a moment."))
+    try:
+        yield
+    finally:
+        turn.release()
 
 
 class _Pictures:
@@ -140,3 +180,5 @@ class _Pictures:
 
 
 _kept = _Pictures(MOST_KEPT_BYTES)
+_places = threading.BoundedSemaphore(AT_ONCE)
+_turns = [threading.Lock() for _number in range(64)]

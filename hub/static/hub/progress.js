@@ -44,3 +44,9 @@
     poll(first.dataset.progressUrl || new URL("progress/", window.location.href).pathname);
   });
 })();
+
+// A form that is sent once: what its answer shows is not shown again.
+document.addEventListener("submit", (event) => {
+  const form = event.target.closest("form[data-once]");
+  if (form) for (const button of form.querySelectorAll("[type=submit]")) setTimeout(() => (button.disabled = true));
+});

@@ -17,7 +17,7 @@ from knowledge.parsers.pdf.page import Box, Frame, with_whole_kanji
 from knowledge.text.folding import normalise
 
 PNG, JPEG = "page.png", "page.jpg"
-MOST_PIXELS = 8_000_000
+MOST_PIXELS, MOST_HIGH = 8_000_000, 16_000
 # A page of scans or photographs is many times larger as PNG, and looks the same as JPEG.
 LARGE_BYTES = 700_000
 _QUALITY = 85
@@ -40,7 +40,7 @@ def draw_page(path: Path, *, limits: ParseLimits, folder: Path, filename: str, p
         document.init_forms()
     shown = document[page - 1]
     points_wide, points_high = shown.get_size()
-    scale = min(width / points_wide, (MOST_PIXELS / (points_wide * points_high)) ** 0.5)
+    scale = min(width / points_wide, MOST_HIGH / points_high, (MOST_PIXELS / (points_wide * points_high)) ** 0.5)
     image = shown.render(scale=scale).to_pil().convert("RGB")
     name = PNG
     image.save(folder / PNG, compress_level=_PNG_EFFORT)

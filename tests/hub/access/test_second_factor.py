@@ -42,6 +42,11 @@ def sign_in(username: str = "hanako", password: str = PASSWORD, **more: str) -> 
     return browser, answer.status_code
 
 
+def begin(browser: Client) -> str:
+    """Begin to set up an authenticator; gives the page that shows its key."""
+    return browser.post(SET_UP, {"begin": "1", "password": PASSWORD}).content.decode()
+
+
 def now_code(user: User, off: int = 0) -> str:
     return code_at(Authenticator.objects.get(user=user).secret, int(time.time()) // STEP_S + off)
 
@@ -50,7 +55,7 @@ def now_code(user: User, off: int = 0) -> str:
 def recovery(user: User) -> list[str]:
     """The user has set up an authenticator; gives the recovery codes as the page showed them."""
     browser, _status = sign_in()
-    page = browser.get("/admin/second-factor/").content.decode()
+    page = begin(browser)
     assert "<svg" in page
     assert Authenticator.objects.get().secret in page
     page = browser.post("/admin/second-factor/", {"code": now_code(user, -1)}).content.decode()
@@ -115,14 +120,14 @@ def test_where_it_is_a_duty_nothing_opens_before_it_is_set_up(user, monkeypatch)
     monkeypatch.setattr(settings, "CONFIG", changed)
     browser, _status = sign_in()
     assert browser.get("/admin/")["Location"] == "/admin/second-factor/"
-    browser.get("/admin/second-factor/")
+    begin(browser)
     browser.post("/admin/second-factor/", {"code": now_code(user)})
     assert browser.get("/admin/").status_code == 200
 
 
 def test_the_key_of_a_set_up_is_shown_once_and_to_nobody_who_comes_later(user):
     owner, thief = sign_in()[0], sign_in()[0]
-    shown = re.search(r"<code>([A-Z2-7]{32})</code>", owner.get(SET_UP).content.decode())
+    shown = re.search(r"<code>([A-Z2-7]{32})</code>", begin(owner))
     assert shown
     step = int(time.time()) // STEP_S
     assert shown[1] not in thief.post(SET_UP, {"code": "000000"}).content.decode()
@@ -132,23 +137,58 @@ def test_the_key_of_a_set_up_is_shown_once_and_to_nobody_who_comes_later(user):
     assert len(RECOVERY.findall(owner.post(SET_UP, {"code": code_at(shown[1], step)}).content.decode())) == 10
 
 
-def test_opening_the_page_anew_makes_another_key_and_the_earlier_one_is_worth_nothing(user):
+def test_a_session_alone_neither_begins_a_set_up_nor_puts_its_key_in_the_owners_place(user):
     owner, thief = sign_in()[0], sign_in()[0]
-    owner.get(SET_UP)
+    begin(owner)
+    waiting = Authenticator.objects.get().secret
+    for given in ({}, {"begin": "1"}, {"begin": "1", "password": "wrong"}, {"code": "000000"}):
+        assert waiting not in thief.post(SET_UP, given).content.decode()
+    for method in (thief.get, thief.head):
+        assert waiting not in method(SET_UP).content.decode()
+    assert Authenticator.objects.get().secret == waiting
+    owner.post(SET_UP, {"code": now_code(user)})
+    assert second_factor.has_second_factor(user)
+    assert thief.get("/admin/").status_code == 302  # it began by the password alone
+
+
+def test_another_beginning_makes_another_key_and_the_earlier_one_is_worth_nothing(user):
+    owner, _status = sign_in()
+    begin(owner)
     first = Authenticator.objects.get().secret
-    assert first not in thief.get(SET_UP).content.decode()
+    assert first not in begin(owner)
     owner.post(SET_UP, {"code": code_at(first, int(time.time()) // STEP_S)})
     assert not second_factor.has_second_factor(user)
 
 
+def test_the_factor_is_removed_by_password_and_code(user, recovery):
+    browser, _status = sign_in(code=now_code(user))
+    for given in ({}, {"password": PASSWORD}, {"code": recovery[0]}, {"password": "wrong", "code": recovery[0]}):
+        browser.post(SET_UP, {"remove": "1", **given})
+        assert second_factor.has_second_factor(user)
+    browser.post(SET_UP, {"remove": "1", "password": PASSWORD, "code": recovery[1]})
+    assert not second_factor.has_second_factor(user)
+
+
+def test_a_copied_session_is_not_confirmed_with_the_owners(user):
+    owner, _status = sign_in()
+    key = owner.session.session_key
+    owner.post("/admin/confirm/", {"password": PASSWORD})
+    assert owner.session.session_key != key
+    assert owner.get("/admin/").status_code == 200
+    thief = Client()
+    thief.cookies[settings.SESSION_COOKIE_NAME] = key
+    assert thief.get("/admin/").status_code == 302
+
+
 def test_a_set_up_lapses(user):
     owner, _status = sign_in()
-    owner.get(SET_UP)
+    begin(owner)
     code = now_code(user)
     Authenticator.objects.update(begun_at=timezone.now() - second_factor.SET_UP_WITHIN)
     page = owner.post(SET_UP, {"code": code}).content.decode()
     assert not second_factor.has_second_factor(user)
-    assert "<svg" in page
+    assert "<svg" not in page
+    begin(owner)
     owner.post(SET_UP, {"code": now_code(user)})
     assert second_factor.has_second_factor(user)
 

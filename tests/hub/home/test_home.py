@@ -383,3 +383,31 @@ def test_a_reader_saves_forgets_and_keeps_no_questions(browser, document):
     browser.post(forget[1])
     assert QUESTION not in text_of(browser, "/questions/")
     assert browser.get(forget[1]).status_code == 405
+
+
+@pytest.mark.parametrize("onwards", ["/admin/", "https://evil.example/", "//evil.example", "javascript:alert(1)", ""])
+def test_signing_in_leads_home_with_another_csrf_token_and_nothing_is_cached(reader, onwards):
+    browser = Client()
+    browser.get("/admin/login/")
+    before = browser.cookies["csrftoken"].value
+    answer = browser.post("/admin/login/", {"username": "読者", "password": PASSWORD, "next": onwards})
+    assert answer.headers["Location"] == "/"
+    assert browser.cookies["csrftoken"].value != before
+    assert "no-store" in answer.headers["Cache-Control"]
+
+
+def test_one_long_line_and_a_far_end_do_not_make_a_page_of_everything(browser, tmp_path, queue):
+    document = add_document(tmp_path, filename="長い行.txt", text=f"始め。{'長い行の文字が続く。' * 30_000}")
+    for address in ("passage/?version=1&start=100000&end=100020", "?start=0&end=999999999"):
+        answer = browser.get(f"/documents/{document.public_id}/{address}")
+        assert answer.status_code == 200
+        assert len(answer.content.decode()) < 100_000
+    assert "<mark" in text_of(browser, f"/documents/{document.public_id}/passage/?version=1&start=100000&end=100020")
+
+
+def test_odd_looks_at_pages_are_answered_as_others(browser, document):
+    assert browser.head("/").status_code == 200
+    assert browser.get(f"/documents/{document.public_id}/?version=99").status_code == 404
+    other = make_user("職員")
+    assert browser.get(f"/admin/sessions/?user={other.pk}").status_code == 404
+    assert "unsafe-eval" not in browser.get("/").headers["Content-Security-Policy"]

@@ -13,7 +13,7 @@ from PIL import Image
 
 from hub.access.models import AuditEvent
 from hub.access.permissions import Role
-from hub.core.errors import Conflict, InvalidInput, NotFound
+from hub.core.errors import Conflict, InvalidInput, NotFound, Unavailable
 from knowledge.models import Collection, Document
 from knowledge.originals import (
     WIDTHS,
@@ -205,7 +205,7 @@ def test_a_file_that_can_not_be_drawn_any_more_is_a_conflict(
 ) -> None:
     document = stored(pdf, collection)
     limits = ParseLimits(max_input_bytes=1, wall_s=60, memory_bytes=1)
-    monkeypatch.setattr(shown, "parse_limits", lambda: limits)
+    monkeypatch.setattr(shown, "limits_of_looking", lambda: limits)
     monkeypatch.setattr(shown, "_kept", shown._Pictures(1))
     with pytest.raises(Conflict, match=r"can't be shown|表示できません"):
         draw_page(principal_with(Role.READER, collection), document.public_id, version=1, page=1, width=800)
@@ -230,3 +230,36 @@ def test_the_pictures_that_are_kept_are_bounded() -> None:
     huge = shown.PagePicture(data=bytes(90), media_type="image/png", width=1, height=1, pages_count=1)
     kept.put(("huge", 1, WIDTHS[0]), huge)
     assert kept.get(("huge", 1, WIDTHS[0])) is None
+
+
+@pytest.mark.django_db
+def test_who_asks_for_a_picture_that_is_being_drawn_waits_for_it(
+    pdf: Path, collection: Collection, queue: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    document = stored(pdf, collection)
+    reader = principal_with(Role.READER, collection)
+    monkeypatch.setattr(shown, "_kept", shown._Pictures(10**6))
+    monkeypatch.setattr(shown, "MOST_WAIT_S", 0.2)
+    for _place in range(shown.AT_ONCE):
+        shown._places.acquire()
+    try:
+        with pytest.raises(Unavailable):
+            draw_page(reader, document.public_id, version=1, page=1, width=800)
+    finally:
+        for _place in range(shown.AT_ONCE):
+            shown._places.release()
+    assert draw_page(reader, document.public_id, version=1, page=1, width=800).width
+
+
+def test_looking_is_shorter_than_taking_in() -> None:
+    limits = shown.limits_of_looking()
+    assert (limits.cpu_s, limits.wall_s) == (shown.MOST_CPU_S, 15.0)
+    assert limits.memory_bytes <= shown.MOST_MEMORY_BYTES
+
+
+def test_a_page_like_a_ribbon_is_drawn(tmp_path: Path) -> None:
+    path = tmp_path / "ribbon.pdf"
+    data = write_pdf([PdfPage(texts=[(1, 700, 12, LINES[0])])])
+    path.write_bytes(data.replace(b"/MediaBox [0 0 595 842]", b"/MediaBox [0 0 10 14400]"))
+    drawn = ask(path, shown.DRAW_TASK, page=1, width=800)
+    assert drawn["height"] <= 16_000
