@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -32,6 +33,7 @@ PER_PAGE = 10
 SNIPPET_CHARS = 220
 MOST_COLLECTIONS = 30
 LATEST_QUESTIONS = 5
+_LINE_BREAK = re.compile(r"<br ?/?>")  # how parsers write the lines of a cell
 # The names of facets in an address, and of their fields in a filter.
 FACETS = {"collection": "collections", "document_type": "document_types", "classification": "classifications"}
 FACET_NAMES: dict[str, str | Promise] = {
@@ -199,10 +201,10 @@ def _columns(sentence: AnswerSentence) -> list[tuple[str, str]]:
     if not is_row(sentence.text):
         return []
     header = next((one.table_header for one in sentence.citations if one.table_header), "")
-    name, *values = cells_of(sentence.text)
+    name, *values = cells_of(_LINE_BREAK.sub(" ", sentence.text))
     if not header:
         return [(name, " / ".join(filter(None, values)))]
-    pairs = zip(cells_of(header), [name, *values], strict=False)
+    pairs = zip(cells_of(_LINE_BREAK.sub("", header)), [name, *values], strict=False)
     return [(column, value) for column, value in pairs if value]
 
 

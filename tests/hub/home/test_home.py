@@ -38,7 +38,7 @@ TABLES = """# 用語集
 
 | 帳票 | 出力の時期 | 部数 |
 | --- | --- | --- |
-| 督促状 | 毎月五日の朝に出力する | 二部 |
+| 督促状 | 毎月五日の<br>朝に出力する | 二部 |
 """
 
 
@@ -133,7 +133,7 @@ def test_a_row_of_a_table_answers_by_its_columns(browser, tmp_path, queue):
     answer = text_of(browser, f"/answer/?q={quote('取置きの意味は')}")
     assert "<dt>取置き</dt><dd>予約した資料を利用者のために確保しておくこと</dd>" in answer
     answer = text_of(browser, f"/answer/?q={quote('督促状はいつ出力しますか')}")
-    assert "<dt>出力の時期</dt><dd>毎月五日の朝に出力する</dd>" in answer
+    assert "<dt>出力の時期</dt><dd>毎月五日の 朝に出力する</dd>" in answer
 
 
 def test_what_a_reader_may_not_read_is_on_no_page(browser, tmp_path, document):
