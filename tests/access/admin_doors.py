@@ -94,7 +94,10 @@ def addresses(hub: PeopledHub) -> dict[str, Address]:
 
 def _of_the_site(hub: PeopledHub) -> Iterator[tuple[str, str]]:
     given = {"public_id": hub.examples["document_id"], "review_id": hub.examples["review_id"], "report_format": "html"}
-    given |= {"number": "1"}  # of a document without pages that are drawn; tests/hub/home asks for one that has some
+    given |= {
+        "question_id": "1",
+        "number": "1",
+    }  # of a document without pages that are drawn; tests/hub/home asks for one that has some
     for pattern in urlpatterns:
         if isinstance(pattern, URLPattern):
             path = f"/{pattern.pattern}"
