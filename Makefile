@@ -7,8 +7,9 @@ TESTERS ?= 2
 
 .PHONY: run test test-fast test-long coverage lint licences vulnerabilities bench conformance clean
 
-$(VENV)/run.stamp: requirements/base.txt
+$(VENV)/run.stamp: requirements/base.txt requirements/pip.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements/pip.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements/base.txt
 	touch $@
 
