@@ -23,6 +23,7 @@ from review.types import FindingDraft, Master, RuleInput, RuleOutcome, Severity,
 
 DATA = Path(__file__).resolve().parents[1] / "data"
 _MOST_LISTED = 12
+_PLACES = frozenset({"where", "there", "first", "place", "places", "chapter"})
 logger = logging.getLogger(__name__)
 
 # Of processor time for one rule over one document; the largest documents take the slowest rules some seconds.
@@ -92,11 +93,19 @@ def finding(
 
 
 def filled(text: Text, words: Mapping[str, object]) -> Text:
-    """Return a text with its names in braces replaced by the words; those that are a Text, by its own language."""
+    """Return a text with its names in braces replaced by the words; those that are a Text, by its own language.
+
+    A place that has no heading above it is called the text: nothing says 「」.
+    """
+    named = {name: _placed(word) if name in _PLACES and isinstance(word, str) else word for name, word in words.items()}
     return Text(
-        ja=text.ja.format_map({name: word.ja if isinstance(word, Text) else word for name, word in words.items()}),
-        en=text.en.format_map({name: word.en if isinstance(word, Text) else word for name, word in words.items()}),
+        ja=text.ja.format_map({name: word.ja if isinstance(word, Text) else word for name, word in named.items()}),
+        en=text.en.format_map({name: word.en if isinstance(word, Text) else word for name, word in named.items()}),
     )
+
+
+def _placed(word: str) -> Text:
+    return Text(ja=word.replace("「」", "「本文」") or "本文", en=word.replace("「」", "「the text」") or "the text")
 
 
 def skipped(reason: str) -> RuleOutcome:

@@ -203,7 +203,9 @@ def _single_valued(quantities: tuple[Quantity, ...]) -> dict[Group, tuple[Quanti
 def _finding(target: RuleInput, group: list[Quantity]) -> FindingDraft:
     counts = Counter(each.written for each in group)
     first, name = group[0], group[0].name
-    places = "、".join(dict.fromkeys(f"「{place(target.sections, each.start)}」{each.written}" for each in group))
+    places = "、".join(
+        dict.fromkeys(f"「{place(target.sections, each.start) or '本文'}」{each.written}" for each in group)
+    )
     return finding(
         "consistency.conflicting_value",
         severity=Severity.MAJOR,
@@ -220,7 +222,7 @@ def _finding(target: RuleInput, group: list[Quantity]) -> FindingDraft:
 def _stated_finding(target: RuleInput, found: Contradiction) -> FindingDraft:
     places = "、".join(
         dict.fromkeys(
-            f"「{place(target.sections, span.start)}」{written}"
+            f"「{place(target.sections, span.start) or '本文'}」{written.rstrip('。')}"
             for span, written in zip(found.places, found.written, strict=True)
         )
     )

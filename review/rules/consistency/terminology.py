@@ -14,7 +14,7 @@ from knowledge.text.identifiers import read_families
 from knowledge.text.outline import apparatus, inside, place, unnumbered_title
 from knowledge.text.structure import line_span
 from knowledge.text.tables import read_tables
-from review.rules.base import counted, finding, listed, rule, shipped, skipped
+from review.rules.base import counted, finding, listed, quoted, rule, shipped, skipped
 from review.rules.consistency.spellings import Kind, Occurrence, Spellings, variants
 from review.rules.prose import is_polite, read_prose
 from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span
@@ -46,7 +46,9 @@ _NUMBERED = re.compile(r"[A-Z]{1,2}[0-9]{1,4}")
     defaults={"ignore": (), "synonyms": None, "kinds": tuple(kind.value for kind in Kind)},
 )
 def variant(target: RuleInput) -> RuleOutcome:
-    """Report each word with more than one spelling; the most frequent form is proposed.
+    """Report each word with more than one spelling; the form that official writing has is proposed, else the usual one.
+
+    Where no form is more frequent than the others, the writer is asked to choose.
 
     Params: ``ignore`` (forms that may differ), ``synonyms`` (lists of names, in place of the shipped ones),
     ``kinds`` (which kinds of difference count).
@@ -69,12 +71,16 @@ def _synonyms(target: RuleInput) -> Iterator[tuple[str, ...]]:
 
 def _finding(group: Spellings, target: RuleInput) -> FindingDraft:
     counts = {form: len(places) for form, places in group.forms}
-    majority, majority_places = group.forms[0]
-    minority = [each for _, places in group.forms[1:] for each in places]
+    official = next((form for form in counts if form in _official()), "")
+    forms = sorted(group.forms, key=lambda each: each[0] != official) if official else group.forms
+    majority, majority_places = forms[0]
+    minority = [each for _, places in forms[1:] for each in places]
+    is_even = len(majority_places) == max(len(places) for _, places in forms[1:])
     first = min(minority, key=lambda each: each.start)
     return finding(
         "terminology.variant",
         severity=Severity.MINOR,
+        texts="official" if official else "even" if is_even else "finding",
         key="|".join(sorted(counts)),
         evidence=_evidence(minority, majority_places),
         data={"variants": counts | _compounds(group, target.text), "kind": group.kind.value, "proposed": majority},
@@ -84,11 +90,17 @@ def _finding(group: Spellings, target: RuleInput) -> FindingDraft:
             "listed": counted(counts),
             "count": group.count,
             "majority": majority,
+            "forms": quoted(counts),
             "where": place(target.sections, first.start),
             "places": len(minority),
         },
         example=_corrected(target.text, first, majority),
     )
+
+
+@lru_cache(maxsize=1)
+def _official() -> frozenset[str]:
+    return frozenset(shipped("terminology")["official"]["forms"])
 
 
 def _compounds(group: Spellings, text: str) -> dict[str, int]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from knowledge.text.folding import narrow
+from knowledge.text.folding import fold_compact, narrow
 from knowledge.text.identifier_shapes import Role
 from knowledge.text.identifiers import read_families
 from knowledge.text.outline import apparatus, contents_ids, inside, place, unnumbered_title
@@ -27,6 +27,7 @@ _LABELLED = re.compile(
     r"^[ \t]*(?:[-*+]|[0-9]+[.)])[ \t]+\**(?P<label>[^\s:：*][^:：*\n]{1,20})\**[ \t]*[:：]\**", re.MULTILINE
 )
 _PLACES_SHOWN = 20
+_SHORTEST_BODY = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,12 +78,20 @@ def unquantified_requirement(target: RuleInput) -> RuleOutcome:
 
 
 def _demands(target: RuleInput) -> Iterator[Demand]:
-    """Yield requirements by identifier, then labelled items under headings of requirements, none twice."""
+    """Yield requirements by identifier, labelled items, sections named for a quality, and sentences, none twice."""
     taken: list[tuple[int, int]] = []
     skipped = apparatus(target.text, target.sections)
     for demand in (*_identified(target), *_labelled(target)):
         if not inside(taken, demand.start) and not inside(skipped, demand.start):
             taken.append((demand.start, demand.end))
+            yield demand
+    for section, demand in _sections(target):
+        # Where its own requirements were read, the section as a whole is none.
+        if not any(section.start <= start < section.end for start, _ in taken):
+            taken.append((section.start, section.end))
+            yield demand
+    for demand in _sentences(target):
+        if not inside(taken, demand.start) and not inside(skipped, demand.start):
             yield demand
 
 
@@ -129,6 +138,35 @@ def _labelled(target: RuleInput) -> Iterator[Demand]:
                 start = match.start("label")
                 stop = start + len(target.text[start:end].split("\n")[0].rstrip())
                 yield Demand(identifier="", name=match["label"].strip(), text=text, start=start, end=stop)
+
+
+def _sections(target: RuleInput) -> Iterator[tuple[Section, Demand]]:
+    """A section that is named for a quality (4.2 可用性) and has text of its own, as a whole."""
+    if target.document_type == "test_plan":
+        return
+    contents = contents_ids(target.text, target.sections)
+    parents = {section.parent_id for section in target.sections}
+    quality, excluded = _patterns()["quality"], _patterns()["not_a_demand"]
+    for section in target.sections:
+        title = unnumbered_title(section.title)
+        body = target.text[section.body_start : section.end]
+        is_quality = quality.search(title) and not excluded.search(title)
+        if is_quality and section.id not in parents | contents and len(fold_compact(body)) >= _SHORTEST_BODY:
+            start = section.body_start + len(body) - len(body.lstrip())
+            end = line_span(target.text, start, start)[1]
+            yield section, Demand(identifier="", name=title.strip(), text=body.strip(), start=start, end=end)
+
+
+def _sentences(target: RuleInput) -> Iterator[Demand]:
+    """A sentence that demands a quality of performance or availability, wherever it stands."""
+    if target.document_type == "test_plan":
+        return
+    prose = read_prose(target.text, target.blocks)
+    quality, demanded = _patterns()["quality"], _patterns()["demanded"]
+    for segment in prose.segments:
+        sentence = prose.masked[segment.start : segment.end]
+        if segment.kind is not BlockKind.HEADING and (found := quality.search(sentence)) and demanded.search(sentence):
+            yield Demand(identifier="", name=found.group(), text=sentence, start=segment.start, end=segment.end)
 
 
 def _is_measurable(words: str) -> bool:

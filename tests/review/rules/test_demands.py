@@ -92,3 +92,18 @@ def test_functions_of_the_system_and_rows_with_a_role_are_not_reported():
     )
 
     assert outcome(SUBJECTS, text).findings == ()
+
+
+def test_a_section_named_for_a_quality_and_a_sentence_that_demands_one_are_requirements_too():
+    text = (
+        "# 基本設計書\n\n## 4. 非機能\n\n### 4.1 性能\n\n検索結果は2秒以内に表示する。\n\n### 4.2 可用性\n\n"
+        "十分な可用性を確保する。\n\n## 5. 画面\n\n混雑時も急激なレスポンスの悪化があってはならない。\n"
+    )
+
+    (found,) = outcome(FIGURES, text).findings
+
+    assert found.data["items"] == ["「可用性」", "「レスポンス」"]
+    assert [text[span.start : span.end] for span in found.evidence] == [
+        "十分な可用性を確保する。",
+        "混雑時も急激なレスポンスの悪化があってはならない。",
+    ]

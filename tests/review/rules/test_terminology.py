@@ -82,3 +82,26 @@ def test_a_polite_prefix_makes_no_other_word():
 def test_the_front_of_a_compound_may_drop_the_last_okurigana():
     assert variants("電子申込みを受ける。申込番号を示す。") == []
     assert variants("表示切り替えを行う。切替処理を行う。") == [{"切り替え": 1, "切替": 1}]
+
+
+def test_of_two_spellings_used_once_each_none_is_the_majority():
+    (found,) = outcome_of("terminology.variant", rule_input("サーバに置く。サーバーを止める。")).findings
+
+    assert "多数派の「" not in found.suggestion.content.ja
+    assert "「サーバ」、「サーバー」" in found.suggestion.content.ja
+
+
+def test_what_official_writing_has_is_proposed_even_where_it_is_rarer():
+    (found,) = outcome_of(
+        "terminology.variant", rule_input("検査を行なう。記録を行なう。報告を行なう。審査を行う。")
+    ).findings
+
+    assert found.data["proposed"] == "行う"
+    assert "公用文" in found.suggestion.content.ja
+
+
+def test_no_message_names_a_place_without_a_name():
+    (found,) = outcome_of("terminology.variant", rule_input("サーバに置く。サーバーを止める。")).findings
+
+    assert "「」" not in found.message.ja + found.suggestion.content.ja
+    assert "“”" not in found.message.en + found.suggestion.content.en
