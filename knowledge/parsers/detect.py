@@ -1,112 +1,17 @@
-"""Decide what a file is, by its content first and its name second, and check a zip container before a library opens it.
-
-Declared sizes can lie, so every entry is also expanded here, streamed and counted, and its XML is searched for
-entity declarations, which Office files never contain. Archives inside the archive stay closed.
-"""
+"""Decide what a file is, by its content first and its name second."""
 
 from __future__ import annotations
 
 import re
-import zipfile
-import zlib
-from collections.abc import Iterator
 from pathlib import Path, PurePath
 
+import olefile
+
+from knowledge.parsers.archives import entry_names, read_entry
 from knowledge.parsers.encoding import decoding_error
-from knowledge.parsers.errors import ParseError, corrupted, parse_error, readable_size
-from knowledge.parsers.limits import ParseLimits
+from knowledge.parsers.errors import ParseError, corrupted, parse_error
 
-_PIECE_BYTES = 1 << 18
-_OVERLAP_BYTES = 32
-_XML_SUFFIXES = (".xml", ".rels", ".vml", ".opf", ".ncx")
-
-
-def _encoded(word: str) -> tuple[bytes, ...]:
-    return tuple(word.encode(encoding) for encoding in ("ascii", "utf-16-le", "utf-16-be"))
-
-
-_ENTITY = _encoded("<!ENTITY")
-_DOCTYPE = _encoded("<!DOCTYPE")
-_BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, UnicodeDecodeError, OSError)
-
-
-def check_archive(path: Path, *, format_name: str, limits: ParseLimits) -> None:
-    """Refuse a container that is broken, expands too far, or declares XML entities.
-
-    :raises ParseError: ``corrupted``, ``encrypted``, ``expanded_too_large`` or ``unsafe_xml``.
-    """
-    try:
-        with zipfile.ZipFile(path) as archive:
-            entries = archive.infolist()
-            _check_declared(entries, path.stat().st_size, limits)
-            _check_streamed(archive, entries, format_name, limits)
-    except _BROKEN as error:
-        raise corrupted(format_name, type(error).__name__) from error
-
-
-def _check_declared(entries: list[zipfile.ZipInfo], stored_bytes: int, limits: ParseLimits) -> None:
-    if len(entries) > limits.max_archive_entries:
-        raise parse_error("expanded_too_large", detail=f"{len(entries)} entries")
-    if any(entry.flag_bits & 0x1 for entry in entries):
-        raise parse_error("encrypted")
-    _check_total(sum(entry.file_size for entry in entries), stored_bytes, limits)
-
-
-def _check_total(expanded: int, stored_bytes: int, limits: ParseLimits) -> None:
-    if expanded > limits.max_expanded_bytes:
-        raise parse_error("expanded_too_large", detail=f"> {readable_size(limits.max_expanded_bytes)}")
-    ratio = expanded / max(stored_bytes, 1)
-    if expanded > limits.ratio_free_bytes and ratio > limits.max_expansion_ratio:
-        raise parse_error("expanded_too_large", detail=f"x{ratio:.0f}")
-
-
-def _check_streamed(
-    archive: zipfile.ZipFile, entries: list[zipfile.ZipInfo], format_name: str, limits: ParseLimits
-) -> None:
-    # XHTML inside an epub starts with a harmless DOCTYPE; Office XML never has one.
-    forbidden = _ENTITY if format_name == "epub" else _ENTITY + _DOCTYPE
-    expanded = 0
-    stored_bytes = sum(entry.compress_size for entry in entries)
-    for entry in entries:
-        is_xml = entry.filename.lower().endswith(_XML_SUFFIXES)
-        for piece in _pieces(archive, entry):
-            expanded += len(piece) - _OVERLAP_BYTES
-            _check_total(expanded, stored_bytes, limits)
-            if is_xml and any(word in piece for word in forbidden):
-                raise parse_error("unsafe_xml", detail=entry.filename)
-
-
-def _pieces(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Iterator[bytes]:
-    """Yield an entry's bytes in pieces, each led by the end of the one before, so that no word hides on a seam."""
-    tail = bytes(_OVERLAP_BYTES)
-    with archive.open(entry) as stream:
-        while piece := stream.read(_PIECE_BYTES):
-            yield tail + piece
-            tail = (tail + piece)[-_OVERLAP_BYTES:]
-
-
-def entry_names(path: Path) -> frozenset[str]:
-    """List the names in a zip container. :raises ParseError: ``corrupted`` when its directory can't be read."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            return frozenset(archive.namelist())
-    except _BROKEN as error:
-        raise corrupted("zip", type(error).__name__) from error
-
-
-def read_entry(path: Path, name: str, *, max_bytes: int = 1 << 20) -> bytes:
-    """Read at most ``max_bytes`` of one entry.
-
-    :raises ParseError: ``corrupted`` when it is absent or can't be expanded.
-    """
-    try:
-        with zipfile.ZipFile(path) as archive, archive.open(name) as stream:
-            return stream.read(max_bytes)
-    except (*_BROKEN, KeyError, RuntimeError) as error:
-        raise corrupted("zip", type(error).__name__) from error
-
-
-SUPPORTED_FORMATS = ("md", "txt", "html", "csv", "pdf", "docx", "xlsx", "pptx", "epub", "ipynb")
+SUPPORTED_FORMATS = ("md", "txt", "html", "csv", "pdf", "docx", "xlsx", "pptx", "xls", "xlsb", "ods", "epub", "ipynb")
 
 _TEXT_EXTENSIONS = {
     **dict.fromkeys((".txt", ".text", ".log"), "txt"),
@@ -117,10 +22,10 @@ _TEXT_EXTENSIONS = {
 }
 _BINARY_EXTENSIONS = frozenset(
     {".pdf", ".docx", ".xlsx", ".pptx", ".xlsm", ".docm", ".pptm", ".ppsx", ".dotx", ".xltx", ".potx", ".epub"}
+    | {".xls", ".xlsb", ".ods"}
 )
 _CONVERT = {
     **dict.fromkeys((".doc", ".dot", ".rtf", ".odt", ".jtd"), "docx"),
-    **dict.fromkeys((".xls", ".xlsb", ".ods"), "xlsx"),
     **dict.fromkeys((".ppt", ".odp"), "pptx"),
     ".msg": "html",
 }
@@ -129,7 +34,7 @@ _HEAD_BYTES = 1 << 16
 _HTML_START = re.compile(
     rb"\s*(<\?xml[^>]*>\s*)?(?>(?:<!--.*?-->\s*)*)<(!doctype\s+html|html|head|body)\b", re.I | re.S
 )
-_OPEN_DOCUMENT = {b"text": (".odt", "docx"), b"spreadsheet": (".ods", "xlsx"), b"presentation": (".odp", "pptx")}
+_OPEN_DOCUMENT = {b"text": (".odt", "docx"), b"presentation": (".odp", "pptx")}
 _MAIN_PARTS = (
     (b"wordprocessingml.document.main", "docx"),
     (b"ms-word.document.macroEnabled.main", "docx"),
@@ -165,7 +70,7 @@ def detect_format(path: Path, *, filename: str) -> str:
     if head.startswith(b"PK\x03\x04"):
         return _zip_format(path, extension)
     if head.startswith(_OLE2_MAGIC):
-        raise _ole2_error(path, extension)
+        return _ole2_format(path, extension)
     if b"%PDF-" in head[:1024]:
         return "pdf"
     return _text_format(head, extension)
@@ -182,7 +87,7 @@ def _zip_format(path: Path, extension: str) -> str:
             if marker in content_types:
                 return format_name
         if b"ms-excel.sheet.binary" in content_types:
-            raise _convert_error(".xlsb", "xlsx")
+            return "xlsb"
     if "mimetype" in names:
         return _by_mimetype(read_entry(path, "mimetype", max_bytes=200))
     if extension in _BINARY_EXTENSIONS:
@@ -193,24 +98,31 @@ def _zip_format(path: Path, extension: str) -> str:
 def _by_mimetype(mimetype: bytes) -> str:
     if mimetype.strip() == b"application/epub+zip":
         return "epub"
+    if b"opendocument.spreadsheet" in mimetype:
+        return "ods"
     for kind, (extension, target) in _OPEN_DOCUMENT.items():
         if kind in mimetype and b"opendocument" in mimetype:
             raise _convert_error(extension, target)
     raise _unsupported(mimetype.decode("ascii", "replace").strip())
 
 
-def _ole2_error(path: Path, extension: str) -> ParseError:
-    """Tell an encrypted Office file from a file of the old binary formats: both are OLE2 containers."""
-    content = path.read_bytes()
-    if "EncryptedPackage".encode("utf-16-le") in content:
-        return parse_error("encrypted")
-    streams = (("WordDocument", ".doc"), ("Workbook", ".xls"), ("PowerPoint Document", ".ppt"))
-    for stream, old_extension in streams:
-        if stream.encode("utf-16-le") in content:
-            return _convert_error(old_extension, _CONVERT[old_extension])
+def _ole2_format(path: Path, extension: str) -> str:
+    """Tell the old binary formats apart by the streams of their container; encrypted Office files are in one, too."""
+    try:
+        with olefile.OleFileIO(str(path)) as container:
+            names = {entry[0] for entry in container.listdir()}
+    except (OSError, ValueError, IndexError, TypeError) as error:
+        raise corrupted(extension.lstrip(".") or "OLE2", type(error).__name__) from error
+    if "EncryptedPackage" in names:
+        raise parse_error("encrypted")
+    if names & {"Workbook", "Book"}:
+        return "xls"
+    for stream, old_extension in (("WordDocument", ".doc"), ("PowerPoint Document", ".ppt")):
+        if stream in names:
+            raise _convert_error(old_extension, _CONVERT[old_extension])
     if extension in _CONVERT:
-        return _convert_error(extension, _CONVERT[extension])
-    return _unsupported("OLE2")
+        raise _convert_error(extension, _CONVERT[extension])
+    raise _unsupported("OLE2")
 
 
 def _text_format(head: bytes, extension: str) -> str:

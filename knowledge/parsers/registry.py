@@ -6,7 +6,8 @@ from importlib import import_module
 from pathlib import Path, PurePath
 from typing import Protocol, cast
 
-from knowledge.parsers.detect import check_archive, detect_format
+from knowledge.parsers.archives import check_archive
+from knowledge.parsers.detect import detect_format
 from knowledge.parsers.errors import parse_error
 from knowledge.parsers.limits import ParseLimits
 from knowledge.parsers.serialize import dump_document
@@ -22,11 +23,12 @@ _PARSERS = {
     "docx": "docx.parser",
     "xlsx": "xlsx.parser",
     "pptx": "pptx.parser",
+    **dict.fromkeys(("xls", "xlsb", "ods"), "spreadsheet.parser"),
     "pdf": "pdf.parser",
     "epub": "other",
     "ipynb": "other",
 }
-_ARCHIVES = frozenset({"docx", "xlsx", "pptx", "epub"})
+_ARCHIVES = frozenset({"docx", "xlsx", "pptx", "xlsb", "ods", "epub"})
 
 
 class Parser(Protocol):

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from knowledge.parsers.detect import check_archive
+from knowledge.parsers.archives import check_archive
 from knowledge.parsers.encoding import decode_text
 from knowledge.parsers.errors import corrupted, parse_error
 from knowledge.parsers.limits import ParseLimits

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from knowledge.parsers.archives import check_archive
 from knowledge.parsers.concealed import LEAST_CHARACTERS, UnreadableOriginal, read_writings
-from knowledge.parsers.detect import check_archive
 from knowledge.parsers.errors import corrupted
 from knowledge.parsers.limits import ParseLimits
 from review.rules.prompt_injection import folded_text, reads_as_instruction

@@ -18,6 +18,7 @@ from knowledge.types.documents import ParsedDocument
 from tests.knowledge.parsers.conftest import assert_valid
 from tests.knowledge.parsers.pdf_writer import PdfPage, write_pdf
 from tests.knowledge.parsers.test_epub import write_epub
+from tests.knowledge.parsers.workbook_writers import ods_row, write_ods, write_xls, write_xlsb
 
 TEXT = "応答時間は3秒以内とする。"
 LIMITS = ParseLimits()
@@ -69,6 +70,11 @@ MADE: dict[str, Callable[[Path], bytes]] = {
     "docx": lambda _folder: word(),
     "xlsx": lambda _folder: sheet(),
     "pptx": lambda _folder: slides(),
+    "xls": lambda _folder: write_xls([["項目", "内容"], ["性能", TEXT]]),
+    "xlsb": lambda _folder: write_xlsb([["項目", "内容"], ["性能", TEXT]]),
+    "ods": lambda _folder: write_ods(
+        f'<table:table table:name="要件">{ods_row("項目", "内容")}{ods_row("性能", TEXT)}</table:table>'
+    ),
     "pdf": lambda _folder: write_pdf([PdfPage(texts=[(72, 700, 12, TEXT)])]),
     "epub": book,
     "ipynb": lambda _folder: notebook(),

@@ -34,7 +34,7 @@ def problem(response: requests.Response, status: int, code: str) -> dict:
         ("空.md", b"", "empty_file"),
         ("途中.docx", b"PK\x03\x04" + b"\0" * 200, "corrupted"),
         ("なぞ.bin", bytes(range(256)) * 8, "unsupported_format"),
-        ("昔.doc", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 600, "convert_first"),
+        ("昔.doc", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 600, "corrupted"),
     ],
 )
 def test_a_file_that_can_not_be_read_ends_failed_with_its_reason(hub, tmp_path, name, content, code):

@@ -158,6 +158,8 @@ Result = TypeVar("Result")
 # A host that was about to end for want of work, or that was killed, can't be asked; the next one is new.
 _TRIES = 2
 _STDERR_TAIL_BYTES = 4000
+# As C++, C and Rust say it.
+_MEMORY_SPENT = ("bad_alloc", "Cannot allocate memory", "memory allocation of ")
 
 
 class HostLost(Exception):
@@ -263,7 +265,7 @@ def _failure(exit_code: int, stderr: Path, limits: ParseLimits) -> ParseError:
     if -exit_code == signal.SIGXFSZ:
         return parse_error("output_too_large", limit=readable_size(limits.max_output_bytes))
     cause = _last_error(stderr)
-    if cause == "MemoryError" or "bad_alloc" in cause or "Cannot allocate memory" in cause:
+    if cause == "MemoryError" or any(sign in cause for sign in _MEMORY_SPENT):
         return parse_error("out_of_memory", limit=readable_size(limits.memory_bytes))
     detail = signal.Signals(-exit_code).name if exit_code < 0 else cause or f"exit {exit_code}"
     logger.warning("parser child failed: %s", detail)
@@ -277,7 +279,7 @@ def _last_error(stderr: Path) -> str:
         stream.seek(max(stream.tell() - _STDERR_TAIL_BYTES, 0))
         lines = stream.read().decode("utf-8", "replace").strip().splitlines()
     last = lines[-1] if lines else ""
-    if "bad_alloc" in last or "Cannot allocate memory" in last:
+    if any(sign in last for sign in _MEMORY_SPENT):
         return last
     return last.partition(":")[0].rpartition(".")[2][:80]
 

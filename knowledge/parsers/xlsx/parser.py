@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 
@@ -36,17 +36,27 @@ def parse(path: Path, *, filename: str, limits: ParseLimits) -> ParsedDocument:
 
     :raises ParseError: ``corrupted``, ``too_many_cells``, or ``no_content`` of blank sheets.
     """
-    builder = MarkdownBuilder()
     pictures = PictureIntake(limits)
     reader = WorkbookReader(path, pictures, max_cells=limits.max_cells)
+    builder = _written(reader.sheets())
+    notices = (*_notices(reader), *embedded_notices(path), *pictures.notices())
+    return builder.document("xlsx", notices=notices)
+
+
+def document_of(format_name: str, sheets: Iterable[Sheet], notices: tuple[Notice, ...]) -> ParsedDocument:
+    """Make the document of sheets that another reader has read. :raises ParseError: ``no_content`` of blank sheets."""
+    return _written(sheets).document(format_name, notices=notices)
+
+
+def _written(sheets: Iterable[Sheet]) -> MarkdownBuilder:
+    builder = MarkdownBuilder()
     shows_something = False
-    for sheet in reader.sheets():
+    for sheet in sheets:
         _add_sheet(builder, sheet)
         shows_something |= bool(sheet.cells or sheet.shapes)
     if not shows_something:
         raise parse_error("no_content")
-    notices = (*_notices(reader), *embedded_notices(path), *pictures.notices())
-    return builder.document("xlsx", notices=notices)
+    return builder
 
 
 def _add_sheet(builder: MarkdownBuilder, sheet: Sheet) -> None:

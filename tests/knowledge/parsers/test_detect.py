@@ -7,9 +7,11 @@ import docx
 import openpyxl
 import pytest
 
-from knowledge.parsers.detect import check_archive, detect_format
+from knowledge.parsers.archives import check_archive
+from knowledge.parsers.detect import detect_format
 from knowledge.parsers.errors import ParseError
 from knowledge.parsers.limits import ParseLimits
+from tests.knowledge.parsers.workbook_writers import write_container
 
 OLE2 = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(504)
 
@@ -63,9 +65,10 @@ def test_office_files_are_known_by_their_main_part(tmp_path: Path) -> None:
     [
         ("a.md", b"", "empty_file"),
         ("~$設計書.docx", b"\x05user" + bytes(40), "lock_file"),
-        ("a.docx", OLE2 + "EncryptedPackage".encode("utf-16-le"), "encrypted"),
-        ("a.doc", OLE2 + "WordDocument".encode("utf-16-le"), "convert_first"),
-        ("a.bin", OLE2, "unsupported_format"),
+        ("a.docx", write_container({"EncryptedPackage": b"x"}), "encrypted"),
+        ("a.doc", write_container({"WordDocument": b"x"}), "convert_first"),
+        ("a.bin", write_container({"Contents": b"x"}), "unsupported_format"),
+        ("a.doc", OLE2 + bytes(600), "corrupted"),
         ("a.odt", b"not a zip", "convert_first"),
         ("a.rtf", b"{\\rtf1 }", "convert_first"),
         ("a.docx", "ただの文".encode(), "corrupted"),
