@@ -6,6 +6,7 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
+from django.utils.http import content_disposition_header
 from django.utils.translation import gettext as _
 
 from hub.admin_site.pages import principal_of
@@ -60,7 +61,7 @@ def report(request: HttpRequest, review_id: str, report_format: str) -> HttpResp
     """Send a report as a file. :raises NotFound, InvalidInput: no such review, or no such format."""
     built = build_report(principal=principal_of(request), review_id=review_id, report_format=report_format)
     response = HttpResponse(built.content, content_type=built.content_type)
-    response["Content-Disposition"] = f'attachment; filename="{built.filename}"'
+    response["Content-Disposition"] = content_disposition_header(True, built.filename) or "attachment"
     response["X-Content-Type-Options"] = "nosniff"
     return response
 

@@ -12,6 +12,7 @@ from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.http.response import HttpResponseBase
 from django.urls import reverse
+from django.utils.http import content_disposition_header
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
@@ -182,7 +183,7 @@ def report(request: HttpRequest, pk: int, report_format: str) -> HttpResponseBas
         messages.error(request, str(error))
         return HttpResponseRedirect(reverse("admin:review_review_change", args=[pk]))
     response = HttpResponse(built.content, content_type=built.content_type)
-    response["Content-Disposition"] = f'attachment; filename="{built.filename}"'
+    response["Content-Disposition"] = content_disposition_header(True, built.filename) or "attachment"
     response["X-Content-Type-Options"] = "nosniff"
     return response
 

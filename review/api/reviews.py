@@ -141,7 +141,7 @@ def cancel_review(request: HubRequest, review_id: str) -> ReviewOut:
 
 
 class ReportQuery(Schema):
-    format: ShortText = Field("json", description="json, markdown, html, xlsx or docx")
+    format: ShortText = Field("json", description="json, markdown, html, xlsx, docx or annotated")
     language: ShortText = Field("", description="ja or en; default: the caller's")
     baseline: ShortText = Field("", description="an earlier review of the document: the report tells what changed")
     summary: bool = True
@@ -151,7 +151,10 @@ class ReportQuery(Schema):
 
 @router.get("/reviews/{review_id}/report")
 def get_review_report(request: HubRequest, review_id: str, asked: Annotated[ReportQuery, Query()]) -> HttpResponseBase:
-    """The report as a file, with all findings; parts can be left out."""
+    """The report as a file, with all findings; parts can be left out.
+
+    `annotated` is the reviewed document itself with each finding as a comment on its words, and has all parts.
+    """
     report = build_report(
         principal=request.principal,
         review_id=review_id,

@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from hub.access.principals import Principal
 from hub.access.services import record_event
 from hub.core.errors import InvalidInput
+from review.report.annotated import annotated_copy
 from review.report.facts import ReportFacts, ReportOptions, load_facts
 from review.report.texts import render_html, render_json, render_markdown
 from review.report.word import render_docx
@@ -31,12 +32,15 @@ class Report(NamedTuple):
 
 
 class Format(NamedTuple):
-    """How one kind of report is made."""
+    """How one kind of report is made. The annotated copy is a file of the kind that the document is."""
 
-    render: Callable[[ReportFacts], bytes]
+    render: Callable[[ReportFacts], bytes] | None
     suffix: str
     content_type: str
     is_text: bool = True
+
+
+ANNOTATED = "annotated"
 
 
 RENDERERS: dict[str, Format] = {
@@ -45,6 +49,7 @@ RENDERERS: dict[str, Format] = {
     "html": Format(render_html, "html", "text/html; charset=utf-8"),
     "xlsx": Format(render_xlsx, "xlsx", XLSX_TYPE, is_text=False),
     "docx": Format(render_docx, "docx", DOCX_TYPE, is_text=False),
+    ANNOTATED: Format(None, "", "", is_text=False),
 }
 
 
@@ -59,7 +64,7 @@ def build_report(
 ) -> Report:
     """Render a review that the caller may read, with all its findings; ``baseline`` adds what changed since a review.
 
-    Raises NotFound, InvalidInput (format, language or baseline).
+    Raises NotFound, InvalidInput (format, language or baseline), and for the annotated copy Conflict.
     """
     form = RENDERERS.get(report_format)
     language = language or (translation.get_language() or "ja")[:2]
@@ -71,6 +76,14 @@ def build_report(
         raise InvalidInput(_("language: {value!r} is not one of {allowed}."), value=language, allowed="ja, en")
     with translation.override(language):
         facts = load_facts(principal, review_id, baseline=baseline, options=options or ReportOptions())
-        content = form.render(facts)
+        report = _made(form, principal, facts)
     record_event(principal, "REPORT_DOWNLOAD", f"review:{review_id}", format=report_format)
-    return Report(content, form.content_type, f"{review_id}.{form.suffix}", form.is_text)
+    return report
+
+
+def _made(form: Format, principal: Principal, facts: ReportFacts) -> Report:
+    if form.render is None:
+        copy = annotated_copy(principal, facts)
+        return Report(*copy, is_text=copy.content_type.startswith("text/"))
+    content = form.render(facts)
+    return Report(content, form.content_type, f"{facts.review.review_id}.{form.suffix}", form.is_text)

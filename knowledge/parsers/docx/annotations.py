@@ -11,6 +11,7 @@ from docx.parts.document import DocumentPart
 from lxml import etree
 
 from knowledge.parsers.docx.text import is_hidden, qn
+from knowledge.parsers.docx.trace import Trace
 from knowledge.parsers.encoding import decode_text
 from knowledge.parsers.errors import ParseError, corrupted, counted
 from knowledge.parsers.html.parser import read_html
@@ -23,16 +24,17 @@ from knowledge.types.notices import Notice
 _CHANGES = (qn("w:ins"), qn("w:del"), qn("w:moveFrom"), qn("w:moveTo"))
 
 
-def note_texts(part: DocumentPart, text_of: Callable[[Element], str]) -> dict[str, str]:
+def note_texts(part: DocumentPart, text_of: Callable[[Element], str], trace: Trace) -> dict[str, str]:
     """Map the marks of footnotes, and those of endnotes, which begin with ``e``, to their texts."""
-    return _texts(part, "footnotes", "", text_of) | _texts(part, "endnotes", "e", text_of)
+    return _texts(part, "footnotes", "", text_of, trace) | _texts(part, "endnotes", "e", text_of, trace)
 
 
-def _texts(part: DocumentPart, kind: str, lead: str, text_of: Callable[[Element], str]) -> dict[str, str]:
+def _texts(part: DocumentPart, kind: str, lead: str, text_of: Callable[[Element], str], trace: Trace) -> dict[str, str]:
     """Map marks to texts; separators have no text and are left out."""
     root = _related(part, kind)
     if root is None:
         return {}
+    trace.read_part(kind, root)
     notes = ((note.get(qn("w:id")), single_line(text_of(note))) for note in root)
     return {lead + number: text for number, text in notes if number and text}
 

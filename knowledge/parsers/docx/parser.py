@@ -19,6 +19,7 @@ from knowledge.parsers.docx.numbering import ListMark, Numbering
 from knowledge.parsers.docx.styles import ParagraphStyle, Styles
 from knowledge.parsers.docx.tables import CellReader, body_elements, cell_paragraphs, table_grid
 from knowledge.parsers.docx.text import Figure, Paragraph, qn, read_paragraph
+from knowledge.parsers.docx.trace import Trace
 from knowledge.parsers.errors import corrupted
 from knowledge.parsers.limits import ParseLimits
 from knowledge.parsers.ooxml.package import Element, drawing_text, embedded_notices
@@ -91,12 +92,17 @@ def parse(path: Path, *, filename: str, limits: ParseLimits) -> ParsedDocument:
 
     :raises ParseError: ``corrupted``.
     """
+    return read_document(path, limits)
+
+
+def read_document(path: Path, limits: ParseLimits, trace: Trace | None = None) -> ParsedDocument:
+    """Read a document as ``parse`` does; ``trace`` marks in the text which element each part of it comes from."""
     part = _open(path)
     body = part.element.find(qn("w:body"))
     if body is None:
         raise corrupted("docx", "no body")
     pictures = PictureIntake(limits)
-    reader = _BodyReader(part, body, pictures)
+    reader = _BodyReader(part, body, pictures, trace or Trace.off())
     reader.read_all(body)
     return reader.builder.document(
         "docx",
@@ -127,7 +133,7 @@ class _BodyReader:
     Footnotes wait for the end of their section, endnotes for that of the document.
     """
 
-    def __init__(self, part: DocumentPart, body: Element, pictures: PictureIntake) -> None:
+    def __init__(self, part: DocumentPart, body: Element, pictures: PictureIntake, trace: Trace) -> None:
         self.builder = MarkdownBuilder()
         self.title: str | None = None
         self.inserted = 0
@@ -135,9 +141,10 @@ class _BodyReader:
         self._numbering = Numbering(part)
         self._part = part
         self._pictures = pictures
-        self._cells = CellReader(self._styles, self._numbering)
+        self._trace = trace
+        self._cells = CellReader(self._styles, self._numbering, trace)
         self._unstyled = UnstyledHeadings(body, self._styles)
-        self._notes = note_texts(part, self._cells.text)
+        self._notes = note_texts(part, self._cells.text, trace)
         self._footnotes: list[str] = []
         self._endnotes: list[str] = []
         self._list_lines: list[str] = []
@@ -167,14 +174,15 @@ class _BodyReader:
         # An empty paragraph has its number as well, as long as its mark is not deleted.
         mark = None if paragraph.is_gone else self._numbering.mark(style.numbering)
         if _CONTENTS_ENTRY.fullmatch(style.name):
-            self._contents_entry(paragraph.text, style.name)
+            self._contents_entry(self._trace.marked(element, paragraph.text), style.name)
         elif level := self._level(element, style, paragraph.text, mark.text if mark is not None else ""):
-            self._heading(paragraph.text, level, mark)
+            self._heading(element, paragraph.text, level, mark)
         elif mark is not None and paragraph.text.strip():
             indent = "  " * mark.level
-            self._list_lines.append(f"{indent}{mark.text or '-'} {single_line(paragraph.text)}")
+            text = single_line(self._trace.marked(element, paragraph.text))
+            self._list_lines.append(f"{indent}{mark.text or '-'} {text}")
         else:
-            self._plain(paragraph, style.name)
+            self._plain(element, paragraph.text, style.name)
         self._extras(paragraph)
 
     def _level(self, element: Element, style: ParagraphStyle, text: str, number: str) -> int | None:
@@ -188,25 +196,24 @@ class _BodyReader:
         if line:
             self._list_lines.append(f"{'  ' * (int(style_name[-1]) - 1)}- {line}")
 
-    def _heading(self, text: str, level: int, mark: ListMark | None) -> None:
+    def _heading(self, element: Element, text: str, level: int, mark: ListMark | None) -> None:
         self._flush_list()
         self._add_notes(self._footnotes)
         title = single_line(text)
-        if mark is not None and mark.text and heading_number(title) is None:
-            title = f"{mark.text} {title}"
-        if not self.builder.blocks and level == 1 and heading_number(title) is None:
-            self.title = self.title or title
-        self.builder.add(BlockKind.HEADING, title, level=level)
+        number = f"{mark.text} " if mark is not None and mark.text and heading_number(title) is None else ""
+        if not self.builder.blocks and level == 1 and heading_number(number + title) is None:
+            self.title = self.title or number + title
+        self.builder.add(BlockKind.HEADING, number + self._trace.marked(element, title), level=level)
 
-    def _plain(self, paragraph: Paragraph, style_name: str) -> None:
-        text = paragraph.text.strip()
+    def _plain(self, element: Element, written: str, style_name: str) -> None:
+        text = written.strip()
         if not text:
             return
         self._flush_list()
         if style_name in ("title", "表題"):
             self.title = self.title or single_line(text)
         captioned = style_name in ("caption", "図表番号") or is_caption(text)
-        self.builder.add(BlockKind.CAPTION if captioned else BlockKind.PARAGRAPH, paragraph.text)
+        self.builder.add(BlockKind.CAPTION if captioned else BlockKind.PARAGRAPH, self._trace.marked(element, written))
 
     def _extras(self, paragraph: Paragraph) -> None:
         """Append the pictures and text boxes that hang on a paragraph, and keep its notes for later."""
@@ -223,10 +230,11 @@ class _BodyReader:
         if figure.kind == "image":
             taken = [self._pictures.take(blob, alt_text=figure.alt) for blob in parts]
             text = f"![{single_line(figure.alt)}](image)"
+            text = self._trace.marked(figure.drawn, text)
             self.builder.add(BlockKind.FIGURE, text, pictures=[picture for picture in taken if picture])
             return
         words = " / ".join(filter(None, [single_line(figure.alt), *map(drawing_text, parts)]))
-        self.builder.add(BlockKind.FIGURE, f"![{words}]({figure.kind})")
+        self.builder.add(BlockKind.FIGURE, self._trace.marked(figure.drawn, f"![{words}]({figure.kind})"))
 
     def _related(self, relation_id: str) -> bytes | None:
         """Return a part's bytes; None for links out of the document, which are never followed."""

@@ -8,6 +8,7 @@ from typing import TypeAlias
 from knowledge.parsers.docx.numbering import Numbering
 from knowledge.parsers.docx.styles import Styles
 from knowledge.parsers.docx.text import Paragraph, qn, read_paragraph
+from knowledge.parsers.docx.trace import Trace
 from knowledge.parsers.ooxml.package import Element
 from knowledge.parsers.render import render_table, rows_under_one_head
 
@@ -71,9 +72,10 @@ def cell_paragraphs(cell: Element) -> Iterator[Paragraph]:
 class CellReader:
     """Reads cells in document order, each once: their numbered paragraphs count along with the body's."""
 
-    def __init__(self, styles: Styles, numbering: Numbering) -> None:
+    def __init__(self, styles: Styles, numbering: Numbering, trace: Trace) -> None:
         self._styles = styles
         self._numbering = numbering
+        self._trace = trace
 
     def markdown(self, rows: list[GridRow]) -> str:
         texts = [{column: (self.text(cell), last) for column, (cell, last) in row.items()} for row in rows]
@@ -94,6 +96,7 @@ class CellReader:
         paragraph = read_paragraph(element)
         mark = self._numbering.mark(self._styles.of_paragraph(element).numbering)
         number = "" if mark is None else mark.text or ("・" if paragraph.text.strip() else "")
-        yield f"{number} {paragraph.text}" if number else paragraph.text
+        text = self._trace.marked(element, paragraph.text)
+        yield f"{number} {text}" if number else text
         for box in paragraph.boxes:
             yield self.text(box)

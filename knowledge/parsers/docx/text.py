@@ -122,11 +122,15 @@ _KINDS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figure:
-    """A picture, chart or diagram and the alternative text its author wrote; ``relations`` lead to its parts."""
+    """A picture, chart or diagram and the alternative text its author wrote; ``relations`` lead to its parts.
+
+    ``drawn`` is the element that draws it.
+    """
 
     kind: str
     alt: str = ""
     relations: tuple[str, ...] = ()
+    drawn: Element | None = None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -147,39 +151,46 @@ class Paragraph:
 def read_paragraph(element: Element) -> Paragraph:
     """Read a ``w:p`` element: insertions count, deletions, field codes, hidden text and ruby readings don't."""
     paragraph = Paragraph()
-    parts: list[str] = []
-    _collect(element, paragraph, parts)
-    paragraph.text = "".join(parts)
+    pieces: list[tuple[str, Element]] = []
+    _collect(element, paragraph, pieces)
+    paragraph.text = "".join(text for text, _ in pieces)
     end = element.find(f"{qn('w:pPr')}/{qn('w:rPr')}")
     paragraph.is_gone = end is not None and not paragraph.text.strip() and any(child.tag in _GONE for child in end)
     return paragraph
 
 
-def _collect(element: Element, paragraph: Paragraph, parts: list[str]) -> None:
+def text_pieces(element: Element) -> list[tuple[str, Element]]:
+    """Return the pieces that make up the text of a ``w:p`` element, each with the element that it stands in."""
+    pieces: list[tuple[str, Element]] = []
+    _collect(element, Paragraph(), pieces)
+    return pieces
+
+
+def _collect(element: Element, paragraph: Paragraph, pieces: list[tuple[str, Element]]) -> None:
     for child in element:
         tag = child.tag
         if tag in _SKIPPED or not isinstance(tag, str) or (tag == _RUN and is_hidden(child)):
             continue
         if tag in _TEXTS:
-            parts.append(child.text or "")
+            pieces.append((child.text or "", child))
         elif tag == _SYMBOL:
-            parts.append(symbol(child))
+            pieces.append((symbol(child), child))
         elif tag == _FIELD:
-            parts.append(form_field(child))
+            pieces.append((form_field(child), child))
         elif tag in _LITERAL:
-            parts.append(_LITERAL[tag])
+            pieces.append((_LITERAL[tag], child))
         elif tag == _BREAK:
-            parts.append("\n" if child.get(qn("w:type")) in (None, "textWrapping") else "")
+            pieces.append(("\n" if child.get(qn("w:type")) in (None, "textWrapping") else "", child))
         elif tag in _NOTE_MARKS:
             mark = _NOTE_MARKS[tag] + child.get(qn("w:id"), "")
             paragraph.notes.append(mark)
-            parts.append(f"[^{mark}]")
+            pieces.append((f"[^{mark}]", child))
         elif tag in _DRAWINGS:
             _collect_drawing(child, paragraph)
         elif tag == _TABLE:
             paragraph.boxes.append([child])
         else:
-            _collect(child, paragraph, parts)
+            _collect(child, paragraph, pieces)
 
 
 def is_hidden(run: Element) -> bool:
@@ -203,7 +214,7 @@ def _figures(drawing: Element) -> list[Figure]:
             properties = next(drawing.iter(_WP_PROPERTIES), None)
             alt = properties.get("descr", "") if properties is not None else ""
             relations = tuple(dict.fromkeys(element.get(attribute, "") for element in found))
-            return [Figure(kind=kind, alt=alt, relations=relations)]
+            return [Figure(kind=kind, alt=alt, relations=relations, drawn=drawing)]
     return []
 
 

@@ -1,0 +1,72 @@
+"""Making the annotated copy: the version that was reviewed, from its stored file, with a note for each finding."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import PurePath
+from typing import NamedTuple
+
+from django.utils.translation import gettext as _
+
+from hub.access.principals import Principal
+from hub.access.services import record_event
+from hub.core.errors import Conflict
+from knowledge.documents.documents import get_document
+from knowledge.ingest.content import blocks_of, sections_of
+from knowledge.models import DocumentVersion, VersionContent
+from knowledge.originals import annotate_original, can_annotate
+from knowledge.parsers.annotated.notes import Markup
+from review.models import Review
+from review.report.annotated.marked_text import mark_text
+from review.report.annotated.notes import notes_of
+from review.report.facts import ReportFacts
+
+CONTENT_TYPES = {
+    "docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    "pdf": "application/pdf",
+}
+_EARLIEST = datetime(1980, 1, 1, tzinfo=UTC)
+
+
+class Copy(NamedTuple):
+    """An annotated copy as a file."""
+
+    content: bytes
+    content_type: str
+    filename: str
+
+
+def annotated_copy(principal: Principal, facts: ReportFacts) -> Copy:
+    """Copy the reviewed version with the findings that the caller is shown, each at its words.
+
+    The caller must be allowed to download the original. Formats that can't have notes give their text as the hub has
+    read it, as Markdown with marks.
+
+    :raises NotFound: the document is hidden or gone. :raises Conflict: the version is gone, or can't be opened.
+    """
+    get_document(principal, facts.review.document_id)
+    version = _version(facts)
+    content = VersionContent.objects.get(pk=version.pk)
+    notes = notes_of(facts, content.markdown, sections_of(content), blocks_of(content))
+    markup = Markup(
+        notes=tuple(notes),
+        markdown=content.markdown,
+        written=facts.review.finished_at or _EARLIEST,
+        list_title=_("Findings whose place could not be shown"),
+    )
+    resource = f"document:{facts.review.document_id}"
+    record_event(principal, "DOCUMENT_DOWNLOAD", resource, version=version.number, review=facts.review.review_id)
+    stem, suffix = PurePath(version.filename).stem, PurePath(version.filename).suffix
+    name = _("{stem} with findings").format(stem=stem)
+    if can_annotate(version):
+        made = annotate_original(version, markup).content
+        return Copy(made, CONTENT_TYPES[version.format], f"{name}{suffix}")
+    return Copy(mark_text(markup, blocks_of(content)), "text/markdown; charset=utf-8", f"{name}.md")
+
+
+def _version(facts: ReportFacts) -> DocumentVersion:
+    review = Review.objects.select_related("version__content").get(public_id=facts.review.review_id)
+    if review.version is None or not hasattr(review.version, "content"):
+        raise Conflict(_("The version that was reviewed is not kept any more."), code="version_gone")
+    return review.version
