@@ -228,7 +228,7 @@ def _pages(hub: Hub) -> dict[str, tuple[int, Callable[[WebDriver], None]]]:
     return {
         "dashboard": (900, at("/")),
         "documents": (780, at("/knowledge/document/", "#result_list")),
-        "upload": (840, at("/knowledge/document/upload/", "#hub-upload")),
+        "upload": (840, at("/knowledge/document/upload/", "[data-uploader]")),
         "document": (900, open_passage),
         "search": (900, search),
         "review": (900, open_review),

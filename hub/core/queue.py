@@ -6,6 +6,7 @@ Tasks call services, and services queue tasks: the name lets the second need no 
 from __future__ import annotations
 
 import logging
+import threading
 from functools import cache, partial
 from typing import Any
 
@@ -17,6 +18,7 @@ from hub.core.embedded import EmbeddedServerError
 from hub.core.valkey import ensure_queue
 
 logger = logging.getLogger(__name__)
+_importing = threading.Lock()
 
 
 @cache
@@ -50,6 +52,7 @@ def enqueue(task: str, **arguments: str | int) -> bool:
 def _registered(name: str) -> Task[Any, Any]:
     """Return the task with its own options (how long a message keeps, …); the modules of tasks are imported for it."""
     if name not in current_app.tasks:
-        current_app.loader.import_default_modules()
+        with _importing:  # the second of two threads would otherwise find some of the tasks
+            current_app.loader.import_default_modules()
     task: Task[Any, Any] = current_app.tasks[name]
     return task

@@ -15,6 +15,7 @@ from hub.admin_site.pages import principal_of
 from hub.core.errors import Conflict, NotFound, Unavailable
 from hub.home.addresses import document_address, page_address, page_picture_address
 from hub.home.pages import home_page, render_home
+from hub.home.uploading import may_upload, uploader
 from hub.rest.pagination import cursor_scope, paginate_keyset
 from knowledge.documents.documents import get_document
 from knowledge.documents.reading import list_documents, list_versions, open_original
@@ -59,6 +60,7 @@ def documents(request: HttpRequest) -> HttpResponseBase:
         is_first="cursor" not in request.GET,
         collections=Collection.objects.visible_to(principal, Scope.READ).order_by("name"),
         document_types=DocumentType.objects.all(),
+        **(uploader(principal, collection=asked["collection"]) if may_upload(principal) else {}),
     )
 
 

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from django.urls import path
 
-from hub.home import asking, documents, guide, questions, reviews
+from hub.home import asking, documents, guide, questions, reviews, uploading
 
 urlpatterns = [
     path("", asking.home, name="home"),
     path("answer/", asking.answer, name="answer"),
     path("documents/", documents.documents, name="documents"),
+    path("documents/upload/", uploading.upload, name="upload"),
+    path("documents/upload/files/", uploading.receive, name="upload-files"),
+    path("documents/upload/rows/", uploading.rows, name="upload-rows"),
+    path("documents/upload/retry/", uploading.retry, name="upload-retry"),
+    path("documents/upload/undo/", uploading.undo, name="upload-undo"),
+    path("documents/<str:public_id>/type/", uploading.set_type, name="document-type"),
     path("documents/<str:public_id>/", documents.document, name="document"),
     path("documents/<str:public_id>/passage/", documents.passage, name="passage"),
     path("documents/<str:public_id>/pages/<int:number>/", documents.page, name="page"),

@@ -70,6 +70,11 @@ def _delete(request: HttpRequest, document: Document) -> None:
 MOST_POLLED = 100
 
 
+def upload(request: HttpRequest) -> HttpResponseRedirect:
+    """Lead to the page where everybody uploads."""
+    return HttpResponseRedirect(reverse("upload"))
+
+
 def detail(request: HttpRequest, document: Document) -> HttpResponseBase:
     """Show state, versions, outline and text; ``start`` and ``end`` mark a passage of ``version``.
 

@@ -23,7 +23,7 @@ from knowledge.documents.documents import (
 )
 from knowledge.graph.contribute import reclassify_document
 from knowledge.index.postings import write_postings
-from knowledge.models import Chunk, Document
+from knowledge.models import Chunk, Document, TypeGuess
 
 LONGEST_TITLE = 500
 LONGEST_REASON = 300
@@ -54,7 +54,9 @@ def update_document(*, principal: Principal, document_id: str, **changes: Unpack
             check_place(document, values["classification"])
         if values:
             Document.objects.filter(pk=document.pk).update(**values, updated_at=timezone.now())
-            record_event(principal, "DOCUMENT_CHANGE", f"document:{document_id}", changed=sorted(values))
+            record_event(
+                principal, "DOCUMENT_CHANGE", f"document:{document_id}", changed=sorted(values.keys() - {"type_guess"})
+            )
         if "classification" in values:
             document.classification = values["classification"]
             reclassify_document(document)  # no door waits for a worker to hide what is confidential now
@@ -72,6 +74,7 @@ def _checked(principal: Principal, changes: DocumentChanges) -> dict[str, Any]:
     if "document_type" in changes:
         check_document_type(changes["document_type"] or "-")
         values["document_type_id"] = changes["document_type"]
+        values["type_guess"] = TypeGuess.NONE  # somebody has told it
     if "classification" in changes:
         check_ceiling(principal, changes["classification"])
         values["classification"] = changes["classification"]

@@ -16,7 +16,7 @@ from knowledge.collections import get_collection
 from knowledge.documents.documents import changeable_document, chunk_policy
 from knowledge.documents.reading import list_documents
 from knowledge.ingest import pipeline
-from knowledge.models import Blob, Document, DocumentStatus, DocumentVersion
+from knowledge.models import Blob, Document, DocumentStatus, DocumentVersion, UploadBatch
 from knowledge.types.chunks import ChunkOptions
 
 
@@ -71,7 +71,15 @@ def recut_document(*, document_pk: int, chunk_options: ChunkOptions | None) -> D
     return document
 
 
-def start_version(document: Document, blob: Blob, filename: str, *, policy_id: int, has_own_policy: bool) -> None:
+def start_version(
+    document: Document,
+    blob: Blob,
+    filename: str,
+    *,
+    policy_id: int,
+    has_own_policy: bool,
+    batch: UploadBatch | None = None,
+) -> None:
     """Give a locked document its next version, which is worked on once the transaction has committed."""
     latest = document.latest_version
     document.latest_version = DocumentVersion.objects.create(
@@ -81,6 +89,7 @@ def start_version(document: Document, blob: Blob, filename: str, *, policy_id: i
         filename=filename,
         policy_id=policy_id,
         has_own_policy=has_own_policy,
+        batch=batch,
     )
     document.save(update_fields=["latest_version", "updated_at"])
     enqueue_on_commit("knowledge.advance_version", version_id=document.latest_version.pk)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -27,18 +28,24 @@ from knowledge.documents.documents import (
 )
 from knowledge.documents.reindexing import start_version, work_again
 from knowledge.graph.contribute import reclassify_document
-from knowledge.models import Blob, ChunkPolicy, Collection, Document, DocumentStatus
+from knowledge.models import Blob, ChunkPolicy, Collection, Document, DocumentStatus, TypeGuess, UploadBatch
+from knowledge.models.uploads import LONGEST_BATCH_NAME
 from knowledge.storage import expect_bytes, get_blob_store, lock_bytes, received_bytes
 from knowledge.types.chunks import ChunkOptions
 
 MAX_PATH = 1000
 LONGEST_NAME = 500
 COPY_BLOCK = 1024 * 1024
+_BATCH_NAME = re.compile(rf"[A-Za-z0-9_-]{{1,{LONGEST_BATCH_NAME}}}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Upload:
-    """A file that a caller hands in: ``file`` is a local path, the rest is what they say of it."""
+    """A file that a caller hands in: ``file`` is a local path, the rest is what they say of it.
+
+    ``guess_type`` has the type of a new document guessed once its text is there, where none is given. ``batch`` names
+    the caller's files that come in together.
+    """
 
     file: Path
     filename: str
@@ -47,22 +54,28 @@ class Upload:
     path: str = ""
     collection: str = DEFAULT_COLLECTION
     document_type: str = ""
+    guess_type: bool = False
     title: str = ""
     classification: Classification | None = None
     metadata: dict[str, Any] = field(default_factory=dict)
     chunk_options: ChunkOptions | None = None
     replace: bool = False
+    batch: str = ""
     source_root: str = ""
     source_stamp: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UploadOutcome:
-    """``outcome`` is created, new_version or unchanged; ``same_content_as`` a visible document with the same bytes."""
+    """``outcome`` is created, new_version or unchanged; ``same_content_as`` a visible document with the same bytes.
+
+    ``type_before`` is the code of the type that the document had, where this upload gave it another.
+    """
 
     document: Document
     outcome: str
     same_content_as: str | None = None
+    type_before: str | None = None
 
 
 def hash_file(path: Path) -> tuple[str, int]:
@@ -103,8 +116,9 @@ def create_document(*, principal: Principal, upload: Upload, hold: Callable[[], 
         if not is_new:
             _check_owner(principal, document, replace=upload.replace)
         was_retired = document.retired_at is not None
+        type_before = document.document_type_id
         _apply_changes(document, upload, policy)
-        outcome = _add_version(document, blob, upload, policy_id=policy.pk)
+        outcome = _add_version(document, blob, upload, policy_id=policy.pk, batch=_batch(principal, upload.batch))
         latest = document.latest_version
         has_failed = latest is not None and latest.status == DocumentStatus.FAILED
         if outcome == "unchanged" and (was_retired or has_failed):
@@ -113,8 +127,22 @@ def create_document(*, principal: Principal, upload: Upload, hold: Callable[[], 
             principal, "DOCUMENT_UPLOAD", f"document:{document.public_id}", outcome=outcome, collection=collection.slug
         )
     return UploadOutcome(
-        document=document, outcome=outcome, same_content_as=_twin(principal, document, blob) if is_new else None
+        document=document,
+        outcome=outcome,
+        same_content_as=_twin(principal, document, blob) if is_new else None,
+        type_before=type_before if type_before != document.document_type_id else None,
     )
+
+
+def _batch(principal: Principal, name: str) -> UploadBatch | None:
+    """The caller's own batch of a name, made with its first file; None without a name."""
+    if not name:
+        return None
+    if not _BATCH_NAME.fullmatch(name):
+        raise InvalidInput(
+            _("{field}: give 1 to {limit} letters, digits, - and _."), field="batch", limit=LONGEST_BATCH_NAME
+        )
+    return UploadBatch.objects.get_or_create(owner_id=principal.user_id, name=name)[0]
 
 
 def clean_path(path: str) -> str:
@@ -161,6 +189,7 @@ def _document_at(
         defaults={
             "title": _title(upload),
             "document_type_id": upload.document_type or "other",
+            "type_guess": TypeGuess.WANTED if upload.guess_type and not upload.document_type else TypeGuess.NONE,
             "owner_id": principal.user_id,
             "metadata": upload.metadata,
             "source_root": upload.source_root,
@@ -180,7 +209,7 @@ def _check_owner(principal: Principal, document: Document, *, replace: bool) -> 
 def _apply_changes(document: Document, upload: Upload, policy: ChunkPolicy) -> None:
     """Take over what the caller says now; what they leave out stays."""
     if upload.document_type:
-        document.document_type_id = upload.document_type
+        document.document_type_id, document.type_guess = upload.document_type, TypeGuess.NONE
     if upload.title:
         document.title = upload.title
     if upload.metadata:
@@ -197,12 +226,19 @@ def _apply_changes(document: Document, upload: Upload, policy: ChunkPolicy) -> N
     document.save()
 
 
-def _add_version(document: Document, blob: Blob, upload: Upload, *, policy_id: int) -> str:
+def _add_version(document: Document, blob: Blob, upload: Upload, *, policy_id: int, batch: UploadBatch | None) -> str:
     latest = document.latest_version
     if latest and latest.blob_id == blob.pk and (upload.chunk_options is None or latest.policy_id == policy_id):
         return "unchanged"
     filename = PurePosixPath(upload.filename.replace("\\", "/")).name[:LONGEST_NAME]
-    start_version(document, blob, filename, policy_id=policy_id, has_own_policy=upload.chunk_options is not None)
+    start_version(
+        document,
+        blob,
+        filename,
+        policy_id=policy_id,
+        has_own_policy=upload.chunk_options is not None,
+        batch=batch,
+    )
     return "new_version" if latest else "created"
 
 

@@ -29,14 +29,17 @@ from knowledge.models import (
     ChunkVector,
     Document,
     DocumentStatus,
+    DocumentType,
     DocumentVersion,
     EmbeddingSet,
     EmbeddingSetStatus,
+    TypeGuess,
     VersionContent,
 )
 from knowledge.parsers.limits import ParseLimits
 from knowledge.parsers.process.isolation import parse_isolated
 from knowledge.storage import get_blob_store
+from knowledge.text.document_kinds import guess_kind
 from knowledge.text.structure import figures_without_picture
 from knowledge.types.chunks import ChunkSpan
 from knowledge.types.documents import BlockKind, ParsedDocument
@@ -65,7 +68,23 @@ def parse(version: DocumentVersion, lease: Lease) -> DocumentStatus:
             Document.objects.filter(pk=version.document_id).update(title=content.title)
         elif name_before and title == name_before:
             Document.objects.filter(pk=version.document_id).update(title=version.filename)
+        _guess_type(version, content)
     return DocumentStatus.CHUNKING
+
+
+def _guess_type(version: DocumentVersion, content: VersionContent) -> None:
+    """Give a document whose uploader wanted it the type that its title, file name or first headings name, if any."""
+    waiting = Document.objects.filter(pk=version.document_id, type_guess=TypeGuess.WANTED)
+    title = waiting.values_list("title", flat=True).first()
+    if title is None:
+        return
+    names = {one.code: (one.name_ja, one.name_en) for one in DocumentType.objects.exclude(code="other")}
+    headings = [section.title for section in sections_of(content)]
+    guess = guess_kind(title, version.filename, headings, names)
+    if guess in names:
+        waiting.update(document_type_id=guess, type_guess=TypeGuess.MADE)
+    else:
+        waiting.update(type_guess=TypeGuess.NONE)
 
 
 def _names_before(version: DocumentVersion) -> tuple[str, str]:

@@ -11,6 +11,7 @@ from knowledge.models.documents import (
     Figure,
     PendingBytes,
     SealedBlob,
+    TypeGuess,
     VersionContent,
     WorkerHeartbeat,
 )
@@ -44,3 +45,4 @@ from knowledge.models.index import (
 )
 from knowledge.models.ontology import Ontology, OntologyClass, OntologyClassKind, OntologyProperty, OntologyPropertyKind
 from knowledge.models.questions import AskedQuestion, NoQuestionsKept, Rating
+from knowledge.models.uploads import UploadBatch

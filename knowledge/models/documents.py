@@ -16,6 +16,7 @@ from hub.core.given_fields import GivenJson
 from hub.core.ids import new_id
 from hub.core.languages import in_language
 from knowledge.models.collections import Collection
+from knowledge.models.uploads import UploadBatch
 
 
 class DocumentQuerySet(models.QuerySet["Document"]):
@@ -109,6 +110,14 @@ class SealedBlob(models.Model):
         return self.name
 
 
+class TypeGuess(models.TextChoices):
+    """Whether a document's type was told by a person ("" and never guessed), is to be guessed, or was guessed."""
+
+    NONE = "", _("told")
+    WANTED = "wanted", _("to be guessed")
+    MADE = "made", _("guessed")
+
+
 class Document(models.Model):
     """One path in one collection. ``current_version`` is what search sees, ``latest_version`` what came in last.
 
@@ -126,6 +135,9 @@ class Document(models.Model):
     title = models.CharField(_("title"), max_length=500)
     document_type = models.ForeignKey(
         DocumentType, on_delete=models.PROTECT, default="other", related_name="+", verbose_name=_("document type")
+    )
+    type_guess = models.CharField(
+        max_length=10, choices=TypeGuess.choices, default=TypeGuess.NONE, blank=True, editable=False
     )
     classification = models.PositiveSmallIntegerField(
         _("classification"), choices=Classification.choices, default=Classification.C2
@@ -195,6 +207,9 @@ class DocumentVersion(models.Model):
     format = models.CharField(_("format"), max_length=20, blank=True)
     policy = models.ForeignKey("ChunkPolicy", on_delete=models.PROTECT, related_name="+")
     has_own_policy = models.BooleanField(default=False, editable=False)
+    batch = models.ForeignKey(
+        UploadBatch, on_delete=models.SET_NULL, null=True, related_name="versions", editable=False
+    )
     status = models.CharField(
         _("state"), max_length=12, choices=DocumentStatus.choices, default=DocumentStatus.STORED, editable=False
     )

@@ -24,6 +24,8 @@ _BINARY_EXTENSIONS = frozenset(
     {".pdf", ".docx", ".xlsx", ".pptx", ".xlsm", ".docm", ".pptm", ".ppsx", ".dotx", ".xltx", ".potx", ".epub"}
     | {".xls", ".xlsb", ".ods"}
 )
+ACCEPTED_SUFFIXES = tuple(sorted({*_TEXT_EXTENSIONS, *_BINARY_EXTENSIONS}))
+"""How the names of files end that the hub reads. What decides is their content."""
 _CONVERT = {
     **dict.fromkeys((".doc", ".dot", ".rtf", ".odt", ".jtd"), "docx"),
     **dict.fromkeys((".ppt", ".odp"), "pptx"),

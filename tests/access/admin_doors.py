@@ -153,7 +153,6 @@ def _form(hub: PeopledHub, page: str) -> dict[str, Any]:
     given = hub.examples
     row = _row_of_page(page, hub)
     of_pages: dict[str, dict[str, Any]] = {
-        "knowledge_document_upload": {"collection": given["collection"], "files": ("x.md", b"# x\n\ny\n")},
         "knowledge_guideline_import": {"code": "made", "article_prefix": "MD-", "file": ("x.md", GUIDELINE)},
         "knowledge_ontology_import": {"domain": "made_now", "file": ("x.ttl", TURTLE.encode())},
         "review_checklist_import": {"file": ("x.csv", b"code\n")},

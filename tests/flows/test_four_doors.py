@@ -79,7 +79,11 @@ def upload_by_admin(hub: HubProcess, path: Path) -> str:
     data = {"csrfmiddlewaretoken": token, "collection": "default", "document_type": "other"}
     with path.open("rb") as file:
         response = browser.post(
-            address, data=data, files={"files": (path.name, file)}, headers={"Referer": address}, timeout=60
+            f"{hub.url}/documents/upload/files/",
+            data=data,
+            files={"files": (path.name, file)},
+            headers={"Referer": address},
+            timeout=60,
         )
     assert response.ok, response.text[:2000]
     return _find(hub, path.name)

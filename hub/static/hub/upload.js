@@ -1,40 +1,271 @@
-// Drag and drop for the upload page; without it the file field works by itself.
+// Uploading: a row and a request for each file, with what the hub says of it until it is done.
+// Without this script the form sends all files at once, and the batch's page shows what became of them.
 "use strict";
 
 (() => {
-  const zone = document.getElementById("hub-drop");
-  const input = document.getElementById("hub-files");
-  const list = document.getElementById("hub-chosen");
+  const form = document.querySelector("[data-uploader]");
+  const files = document.querySelector("[data-files]");
+  const body = document.querySelector("[data-rows-of]");
+  if (!body) return;
+  const AT_ONCE = 2; // the hub gives one caller a share of its threads
+  const MOST_FILES = 2000;
+  const POLL_MS = 1500;
+  const MOST_POLLED = 50;
+  const texts = form ? form.dataset : {};
+  const batch = body.dataset.rowsOf;
+  const waiting = [];
+  let sending = 0;
+  let polling = false;
 
-  function size(bytes) {
-    return bytes < 1024 * 1024 ? `${Math.ceil(bytes / 1024)} KB` : `${(bytes / 1024 / 1024).toFixed(1)} MB`;
+  // Signing in again in another tab changes the token: the cookie has the one that counts.
+  const token = () => document.cookie.match(/(?:^|; )csrftoken=([^;]+)/)?.[1] ?? document.querySelector("[name=csrfmiddlewaretoken]").value;
+  const size = (bytes) => (bytes < 1048576 ? `${Math.ceil(bytes / 1024)} KB` : `${(bytes / 1048576).toFixed(1)} MB`);
+  const element = (name, content = "", classes = "") => {
+    const made = document.createElement(name);
+    made.textContent = content;
+    made.className = classes;
+    return made;
+  };
+  const rowsIn = (text) => new DOMParser().parseFromString(text, "text/html");
+
+  function withoutScriptless(place) {
+    for (const one of place.querySelectorAll("[data-scriptless]")) one.hidden = true;
+    for (const one of place.querySelectorAll("[data-script]")) one.hidden = false;
   }
 
-  function showChosen() {
-    list.replaceChildren(
-      ...[...input.files].map((file) => {
-        const item = document.createElement("li");
-        item.textContent = `${file.name} (${size(file.size)})`;
-        return item;
-      }),
-    );
+  function newRow(name, bytes) {
+    const row = element("tr");
+    const cell = element("td", name);
+    cell.append(element("span", size(bytes), "place"));
+    const live = element("td");
+    live.dataset.live = "";
+    row.append(cell, live, element("td"));
+    body.prepend(row);
+    return row;
   }
 
-  for (const name of ["dragenter", "dragover"]) {
-    zone.addEventListener(name, (event) => {
+  function say(row, word, kind, text, buttons = []) {
+    const live = row.querySelector("[data-live]");
+    const reason = element("span", ` ${text}`, "reason");
+    if (text) reason.setAttribute("role", "alert");
+    live.replaceChildren(element("span", word, `tag ${kind}`), reason, ...buttons);
+  }
+
+  function button(text, act) {
+    const made = element("button", text);
+    made.type = "button";
+    made.addEventListener("click", act);
+    return made;
+  }
+
+  function refusal(file) {
+    if (file.size > Number(texts.mostBytes)) return [texts.tooLarge, false];
+    if (file.size === 0) return [texts.empty, false];
+    const dot = file.name.lastIndexOf(".");
+    const suffix = dot > 0 ? file.name.slice(dot).toLowerCase() : "";
+    return suffix && !texts.suffixes.split(" ").includes(suffix) ? [texts.unknown, true] : null;
+  }
+
+  // Takes a file on: a row at once, sent when its turn comes.
+  function add(file, below, more = {}, row = newRow(below ? `${below}/${file.name}` : file.name, file.size)) {
+    files.hidden = false;
+    const job = { file, below, more, row };
+    const refused = refusal(file);
+    if (refused) {
+      const [text, mayBeSent] = refused;
+      say(row, texts.unsent, "warning", text, mayBeSent ? [button(texts.anyway, () => queue(job))] : []);
+      return;
+    }
+    queue(job);
+  }
+
+  function queue(job) {
+    say(job.row, texts.waiting, "", "");
+    waiting.push(job);
+    next();
+  }
+
+  function next() {
+    while (sending < AT_ONCE && waiting.length) send(waiting.shift());
+  }
+
+  function given(job) {
+    const data = new FormData();
+    const fields = job.more.mends ? [] : new FormData(form);
+    for (const [name, value] of fields) if (name !== "files" && name !== "csrfmiddlewaretoken") data.append(name, value);
+    data.set("batch", batch);
+    if (job.below) data.set("below", job.below);
+    for (const [name, value] of Object.entries(job.more)) data.set(name, value);
+    data.append("files", job.file, job.file.name);
+    return data;
+  }
+
+  function send(job) {
+    sending += 1;
+    const request = new XMLHttpRequest();
+    const bar = element("progress");
+    bar.max = 100;
+    bar.value = 0;
+    bar.setAttribute("aria-label", job.file.name);
+    say(job.row, texts.sending, "", "", [bar]);
+    request.upload.addEventListener("progress", (event) => {
+      if (!event.lengthComputable) return;
+      bar.value = Math.round((100 * event.loaded) / event.total);
+      if (event.loaded === event.total) job.row.querySelector(".tag").textContent = texts.checking;
+    });
+    request.addEventListener("loadend", () => {
+      sending -= 1;
+      answered(job, request);
+      next();
+    });
+    request.open("POST", form.action);
+    request.setRequestHeader("X-Requested-With", "fetch");
+    request.setRequestHeader("X-CSRFToken", token());
+    request.setRequestHeader("Accept", "text/html");
+    request.send(given(job));
+  }
+
+  function answered(job, request) {
+    const again = button(texts.again, () => queue(job));
+    if (request.status && new URL(request.responseURL).pathname !== new URL(form.action).pathname) {
+      const link = element("a", texts.signIn);
+      link.href = form.dataset.page;
+      link.target = "_blank";
+      say(job.row, texts.unsent, "fail", texts.ended, [link, " ", again]);
+      return;
+    }
+    const shown = rowsIn(request.responseText ?? "");
+    const row = shown.querySelector("tbody tr");
+    if (!row) {
+      say(job.row, texts.unsent, "fail", shown.querySelector("[role=alert]")?.textContent ?? texts.failed, [again]);
+      return;
+    }
+    withoutScriptless(row);
+    const same = document.getElementById(row.id);
+    if (same && same !== job.row) same.remove();
+    const adopted = document.adoptNode(row);
+    job.row.replaceWith(adopted);
+    if (!adopted.dataset.document) adopted.querySelector("[data-live]").append(again);
+    const onwards = document.querySelector("[data-to-batch]");
+    if (onwards) onwards.hidden = false;
+    poll(true);
+  }
+
+  // Asks for the rows that are under way, and for the counts, until nothing is.
+  async function poll(isNew = false) {
+    if (polling) return;
+    polling = true;
+    let once = isNew;
+    while (once || body.querySelector("[data-open]") || sending) {
+      const open = [...body.querySelectorAll("[data-open]")].slice(0, MOST_POLLED).map((row) => row.dataset.document);
+      if (open.length || once) await refresh(open);
+      once = false;
+      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    }
+    polling = false;
+  }
+
+  async function refresh(open) {
+    const address = `${form?.dataset.rows ?? body.dataset.rows}?${new URLSearchParams({ batch, of: open.join(",") })}`;
+    try {
+      const answer = await fetch(address, { headers: { "X-Requested-With": "fetch" } });
+      if (!answer.ok || answer.redirected) return;
+      const shown = rowsIn(await answer.text());
+      for (const row of shown.querySelectorAll("tr[data-document]")) change(row);
+      const counts = shown.querySelector("[data-counts]");
+      const place = document.querySelector("[data-counts]");
+      if (counts && place && counts.textContent !== place.textContent) place.replaceWith(document.adoptNode(counts));
+    } catch (error) {
+      console.warn("upload:", error); // the hub may be restarting: ask again
+    }
+  }
+
+  function change(row) {
+    const there = document.getElementById(row.id);
+    if (!there) return;
+    withoutScriptless(row);
+    there.toggleAttribute("data-open", row.hasAttribute("data-open"));
+    for (const part of ["[data-live]", "[data-kind]"]) {
+      const [old, fresh] = [there.querySelector(part), row.querySelector(part)];
+      if (!old.contains(document.activeElement) && old.innerHTML !== fresh.innerHTML) old.innerHTML = fresh.innerHTML;
+    }
+  }
+
+  async function readEntry(entry, below, found) {
+    if (found.length >= MOST_FILES) return;
+    if (entry.isFile) {
+      const file = await new Promise((resolve, reject) => entry.file(resolve, reject));
+      found.push([file, below]);
+      return;
+    }
+    const reader = entry.createReader();
+    for (;;) {
+      const some = await new Promise((resolve, reject) => reader.readEntries(resolve, reject));
+      if (!some.length) return;
+      for (const one of some) await readEntry(one, below ? `${below}/${entry.name}` : entry.name, found);
+    }
+  }
+
+  async function dropped(items) {
+    const entries = [...items].map((item) => item.webkitGetAsEntry?.()).filter(Boolean);
+    const found = [];
+    for (const entry of entries) await readEntry(entry, "", found);
+    for (const [file, below] of found) add(file, below);
+  }
+
+  if (form) {
+    withoutScriptless(document);
+    const box = form.closest("details");
+    addEventListener("dragover", (event) => {
+      if (!event.dataTransfer.types.includes("Files")) return;
       event.preventDefault();
-      zone.classList.add("hub-drop-over");
+      if (box) box.open = true;
+      document.documentElement.classList.add("dropping");
+    });
+    addEventListener("dragleave", (event) => {
+      if (!event.relatedTarget) document.documentElement.classList.remove("dropping");
+    });
+    addEventListener("drop", (event) => {
+      document.documentElement.classList.remove("dropping");
+      if (!event.dataTransfer.files.length && !event.dataTransfer.items.length) return;
+      event.preventDefault();
+      dropped(event.dataTransfer.items);
+    });
+    form.addEventListener("submit", (event) => event.preventDefault());
+    form.addEventListener("change", (event) => {
+      const input = event.target;
+      if (input.type !== "file") return;
+      for (const file of [...input.files].slice(0, MOST_FILES)) add(file, file.webkitRelativePath.split("/").slice(0, -1).join("/"));
+      input.value = "";
+    });
+    addEventListener("beforeunload", (event) => {
+      if (sending || waiting.length) event.preventDefault();
     });
   }
-  for (const name of ["dragleave", "drop"]) {
-    zone.addEventListener(name, () => zone.classList.remove("hub-drop-over"));
-  }
-  zone.addEventListener("drop", (event) => {
-    event.preventDefault();
-    input.files = event.dataTransfer.files;
-    showChosen();
+  body.addEventListener("change", (event) => {
+    const mend = event.target.closest("[data-mend]");
+    if (mend && event.target.files?.length) {
+      add(event.target.files[0], "", { mends: mend.elements.mends.value }, mend.closest("tr"));
+    }
+    const choice = event.target.closest("form[data-choice]");
+    if (choice) choice.requestSubmit();
   });
-  // Unfold writes the file's name into the nearest text field, which here is the folder: tell it that we care for it
-  input.hasChangeListener = true;
-  input.addEventListener("change", showChosen);
+  body.addEventListener("submit", async (event) => {
+    const choice = event.target.closest("form[data-choice]");
+    if (!choice) return;
+    event.preventDefault();
+    const line = element("span", "", "place");
+    line.setAttribute("role", "status");
+    try {
+      const answer = await fetch(choice.action, { method: "POST", body: new FormData(choice), headers: { "X-Requested-With": "fetch", "X-CSRFToken": token() } });
+      const text = await answer.text();
+      line.textContent = answer.redirected ? texts.ended : answer.ok ? text : (rowsIn(text).querySelector("[role=alert]")?.textContent ?? texts.failed);
+      if (answer.ok && !answer.redirected) for (const one of choice.querySelectorAll(".tag, button")) one.remove();
+    } catch {
+      line.textContent = texts.failed;
+    }
+    choice.parentElement.querySelector("[role=status]")?.remove();
+    choice.after(line);
+  });
+  if (body.querySelector("[data-open]")) poll();
 })();

@@ -16,7 +16,6 @@ from selenium.webdriver.remote.webdriver import WebDriver
 from selenium.webdriver.support.ui import WebDriverWait
 
 from hub.core import temporary
-from knowledge.models import Document
 from tests.hub.admin.support import DESIGN, PASSWORD, add_document, make_user
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -67,18 +66,6 @@ def wait_for(browser: WebDriver, element_id: str) -> Any:
 
 def test_signing_in_leads_to_the_front_page(page: Any) -> None:
     assert page("admin:index").find_element(By.ID, "hub-health").text
-
-
-def test_files_are_uploaded_by_the_form(page: Any, tmp_path: Path) -> None:
-    browser = page("admin:knowledge_document_upload")
-    names = ["設計.md", "計画.md"]
-    for name in names:
-        (tmp_path / name).write_text(f"# {name}\n\n本文\n", encoding="utf-8")
-    browser.find_element(By.ID, "hub-files").send_keys("\n".join(str(tmp_path / name) for name in names))
-    assert [name in browser.find_element(By.ID, "hub-chosen").text for name in names] == [True, True]
-    browser.find_element(By.CSS_SELECTOR, "#hub-upload [type=submit]").click()
-    wait_for(browser, "hub-outcomes")
-    assert sorted(Document.objects.values_list("path", flat=True)) == sorted(names)
 
 
 def test_a_token_is_shown_after_it_is_made_and_never_again(page: Any) -> None:

@@ -18,7 +18,7 @@ from tests.hub.admin.support import PASSWORD, add_document, client_of, grant, ma
 
 pytestmark = pytest.mark.django_db
 MODELS = sorted((model._meta.app_label, model._meta.model_name) for model in admin.site._registry)
-PAGES = ("admin:index", "admin:hub_search", "admin:knowledge_document_upload", "admin:review_review_start")
+PAGES = ("admin:index", "admin:hub_search", "admin:review_review_start")
 
 
 @pytest.mark.parametrize("language", ["ja", "en"])

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from axe_core_python.selenium import Axe
 from django.contrib.auth.models import User
+from selenium.common.exceptions import StaleElementReferenceException
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webdriver import WebDriver
@@ -18,11 +19,13 @@ from hub.access.factor_models import HubSession
 from hub.access.permissions import Role
 from hub.access.principals import local_operator
 from hub.core import temporary
-from knowledge.models import Collection
+from knowledge.models import Collection, Document
 from review.runs import execution
 from review.runs.reviews import start_review
+from tests.factories import work_through
 from tests.hub.admin.support import DESIGN, PASSWORD, add_document, grant
 from tests.hub.admin.test_browser import PATIENCE_S, chromium, wait_for  # noqa: F401 (a fixture)
+from tests.knowledge.parsers.pdf_writer import PdfPage, write_pdf
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 QUESTION = "画面の応答時間"
@@ -142,3 +145,58 @@ def _broken_rules(browser: WebDriver) -> list[str]:
     """Ask axe, all of its rules."""
     violations = Axe().run(browser)["violations"]
     return [f"{one['id']} ({one['impact']}): {[node['html'][:120] for node in one['nodes'][:3]]}" for one in violations]
+
+
+def until_counted(browser: WebDriver, text: str) -> None:
+    shown = lambda one: one.find_element(By.CSS_SELECTOR, "[data-counts]").text  # noqa: E731
+    WebDriverWait(browser, PATIENCE_S, ignored_exceptions=[StaleElementReferenceException]).until(
+        lambda one: shown(one) == text
+    )
+
+
+def test_mixed_files_are_told_one_by_one_mended_in_place_and_taken_back(
+    browser: WebDriver, live_server: Any, tmp_path: Path
+) -> None:
+    grant(User.objects.get(username="読者"), Role.REVIEWER, Collection.objects.create(slug="own", name="自分の箱"))
+    good = [f"設計{number}.md" for number in range(4)]
+    for name in good:
+        (tmp_path / name).write_text(f"# {name}\n\n応答時間は 3 秒以内とする。\n", encoding="utf-8")
+    (tmp_path / "壊れた.pdf").write_bytes(b"%PDF-1.4 broken")
+    (tmp_path / "偽物.docx").write_bytes(b"PK\x03\x04 not a document")
+    (tmp_path / "空.md").write_bytes(b"")
+    (tmp_path / "動画.mp4").write_bytes(b"\x00\x00\x00 ftypmp42")
+    (tmp_path / "暗号.xlsx").write_bytes(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\x00" * 600)
+    (tmp_path / "走査.pdf").write_bytes(write_pdf([PdfPage(image=True)]))
+    browser.get(f"{live_server.url}/documents/upload/")
+    names = [*good, "壊れた.pdf", "偽物.docx", "空.md", "動画.mp4", "暗号.xlsx", "走査.pdf"]
+    browser.find_element(By.CSS_SELECTOR, "[name=files]").send_keys("\n".join(str(tmp_path / one) for one in names))
+    rows = browser.find_elements(By.CSS_SELECTOR, "[data-rows-of] tr")
+    assert len(rows) == 10
+    WebDriverWait(browser, PATIENCE_S).until(
+        lambda one: len(one.find_elements(By.CSS_SELECTOR, "[data-rows-of] [data-open]")) == 8
+    )
+    rows = browser.find_elements(By.CSS_SELECTOR, "[data-rows-of] tr")
+    assert sum("not sent" in row.text for row in rows) == 2  # the empty one and the film
+    until_counted(browser, "8 files · under way 8")
+    for document in Document.objects.all():
+        work_through(document)
+    until_counted(browser, "8 files · ready 4 · needs OCR 1 · failed 3")
+    assert _broken_rules(browser) == []
+    (tmp_path / "直した 基本設計書.md").write_text(DESIGN, encoding="utf-8")
+    failed = Document.objects.get(path="壊れた.pdf")
+    mend = browser.find_element(By.CSS_SELECTOR, f"#{failed.public_id} [data-mend] [type=file]")
+    mend.send_keys(str(tmp_path / "直した 基本設計書.md"))
+    until(browser, f"#{failed.public_id}[data-open]")
+    work_through(failed)
+    WebDriverWait(browser, PATIENCE_S).until(lambda one: "guess" in one.find_element(By.ID, failed.public_id).text)
+    failed.refresh_from_db()
+    assert (failed.path, failed.document_type_id) == ("壊れた.pdf", "basic_design")
+    browser.find_element(By.CSS_SELECTOR, "[data-to-batch] a").click()
+    until(browser, "details summary").click()
+    assert _broken_rules(browser) == []
+    browser.find_element(By.CSS_SELECTOR, ".acts details summary").click()
+    browser.find_element(By.CSS_SELECTOR, ".acts details button").click()
+    assert "8 deleted" in until(browser, ".notice").text
+    assert not Document.objects.exists()
+    errors = browser.get_log("browser")  # type: ignore[attr-defined]
+    assert [one for one in errors if "422" not in one["message"]] == []

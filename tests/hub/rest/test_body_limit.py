@@ -62,7 +62,7 @@ class Exchange:
 def test_a_browser_that_sends_too_much_gets_a_page_with_a_way_back():
     sent = {"Content-Length": str(10**12), "Accept": "text/html,*/*;q=0.8", "Accept-Language": "ja"}
     exchange = Exchange([b""], sent)
-    exchange.scope["path"] = "/admin/knowledge/document/upload/"
+    exchange.scope["path"] = "/documents/upload/files/"
     async_to_sync(BodyLimit(_DJANGO))(exchange.scope, exchange.receive, exchange.send)
     start, body = exchange.sent
     headers = {name.decode(): value.decode() for name, value in start["headers"]}

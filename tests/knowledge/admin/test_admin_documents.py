@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
@@ -22,7 +21,6 @@ from tests.hub.admin.support import DESIGN, add_document, client_of, grant, make
 pytestmark = pytest.mark.django_db
 LIST = "admin:knowledge_document_changelist"
 CHANGE = "admin:knowledge_document_change"
-UPLOAD = "admin:knowledge_document_upload"
 
 
 @pytest.fixture(autouse=True)
@@ -33,58 +31,6 @@ def own_temp_dir(monkeypatch: Any, tmp_path: Path) -> None:
 @pytest.fixture
 def superuser_client() -> Any:
     return client_of(make_user("佐藤", is_superuser=True))
-
-
-def upload(client: Any, *files: tuple[str, bytes], **asked: Any) -> str:
-    sent = [SimpleUploadedFile(name, content) for name, content in files]
-    form = {"collection": "default", "document_type": "basic_design", "folder": "", "files": sent, **asked}
-    return str(client.post(reverse(UPLOAD), form).content.decode())
-
-
-def test_several_files_are_taken_in_at_once(superuser_client: Any) -> None:
-    shown = upload(superuser_client, ("設計.md", b"# A"), ("計画.md", b"# B"), folder="案件/2025")
-    assert set(Document.objects.values_list("path", flat=True)) == {"案件/2025/設計.md", "案件/2025/計画.md"}
-    assert shown.count("取り込みました") == 2
-    assert AuditEvent.objects.filter(action="DOCUMENT_UPLOAD", door="admin", principal="佐藤").count() == 2
-
-
-def test_one_refused_file_does_not_stop_the_others(superuser_client: Any, settings: Any) -> None:
-    settings.CONFIG = settings.CONFIG.model_copy(update={"hub_max_upload_bytes": 2000})
-    shown = upload(superuser_client, ("大きい.md", b"x" * 3000), ("小さい.md", "# 概要".encode()))
-    assert Document.objects.get().path == "小さい.md"
-    assert "HUB_MAX_UPLOAD_BYTES" in shown
-
-
-def test_the_same_file_again_changes_nothing(superuser_client: Any) -> None:
-    upload(superuser_client, ("設計.md", DESIGN.encode()))
-    assert "変更なし" in upload(superuser_client, ("設計.md", DESIGN.encode()))
-    assert Document.objects.get().versions.count() == 1
-
-
-def test_a_new_version_keeps_its_documents_type_unless_another_is_chosen(superuser_client: Any) -> None:
-    upload(superuser_client, ("設計.md", b"# A"))
-    upload(superuser_client, ("設計.md", b"# B"), document_type="")
-    assert Document.objects.get().document_type_id == "basic_design"
-    upload(superuser_client, ("新規.md", b"# C"), document_type="")
-    assert Document.objects.get(path="新規.md").document_type_id == "other"
-
-
-def test_an_upload_may_say_how_it_is_cut(superuser_client: Any) -> None:
-    upload(superuser_client, ("設計.md", b"# A"), chunk_strategy="fixed", chunk_size="120")
-    assert str(Document.objects.get().chosen_policy) == "fixed 120/50 tokens"
-    upload(superuser_client, ("計画.md", b"# B"))
-    assert Document.objects.get(path="計画.md").chosen_policy is None
-    shown = upload(superuser_client, ("手順.md", b"# C"), chunk_size="9999")
-    assert "9999" in shown
-    assert not Document.objects.filter(path="手順.md").exists()
-
-
-def test_an_upload_goes_only_where_one_may_upload() -> None:
-    reader = make_user("高橋")
-    grant(reader, Role.READER, Collection.objects.get(slug="default"))
-    shown = upload(client_of(reader), ("設計.md", b"# A"))
-    assert "hub-error" in shown
-    assert not Document.objects.exists()
 
 
 def test_the_list_shows_state_reason_and_chunks(superuser_client: Any, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The upload page: several files at once, each taken in or refused by itself."""
+"""What uploads are asked for, and the way of one file into the hub."""
 
 from __future__ import annotations
 
@@ -7,16 +7,12 @@ from typing import Any
 
 from django import forms
 from django.core.files.uploadedfile import UploadedFile
-from django.http import HttpRequest
-from django.http.response import HttpResponseBase
 from django.utils.translation import gettext_lazy as _
-from unfold.widgets import UnfoldAdminSelectWidget, UnfoldBooleanSwitchWidget
 
-from hub.access.principals import Principal, Scope
-from hub.admin_site.pages import principal_of, render_page
+from hub.access.principals import Classification, Principal, Scope
 from hub.core.errors import HubError
 from hub.rest.uploads import received_file
-from knowledge.admin.fields import ChunkingForm, collection_choices, line_field
+from knowledge.admin.fields import ChunkingForm, collection_choices
 from knowledge.documents.uploads import Upload, create_document
 from knowledge.models import Document, DocumentType
 
@@ -32,17 +28,17 @@ class UploadForm(ChunkingForm):
 
     field_order = ("collection", "document_type", "folder", "replace")
 
-    collection = forms.ChoiceField(label=_("Collection"), widget=UnfoldAdminSelectWidget)
-    document_type = forms.ChoiceField(label=_("Document type"), required=False, widget=UnfoldAdminSelectWidget)
-    folder = line_field(
-        _("Folder"),
+    collection = forms.ChoiceField(label=_("Collection"))
+    document_type = forms.ChoiceField(label=_("Document type"), required=False)
+    folder = forms.CharField(
+        label=_("Folder"),
         max_length=500,
+        required=False,
         help_text=_("Put before the file names, for instance projects/2025; may stay empty."),
     )
     replace = forms.BooleanField(
         label=_("Replace documents of other uploaders"),
         required=False,
-        widget=UnfoldBooleanSwitchWidget,
         help_text=_("Only curators of the collection may."),
     )
 
@@ -51,8 +47,12 @@ class UploadForm(ChunkingForm):
         self.fields["collection"].choices = collection_choices(principal, Scope.UPLOAD)  # type: ignore[attr-defined]
         kinds = [(kind.code, str(kind)) for kind in DocumentType.objects.all()]
         # A new version would otherwise lose the type that its document has.
-        unsaid = ("", _("as it is (new documents: other)"))
+        unsaid = ("", _("as it is (new documents: guessed from title and file name)"))
         self.fields["document_type"].choices = [unsaid, *kinds]  # type: ignore[attr-defined]
+
+    def wanted(self) -> dict[str, Any]:
+        """Give what a valid form asks for, for :func:`take_in`."""
+        return self.cleaned_data | {"chunk_options": self.chunk_options()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,29 +64,39 @@ class FileOutcome:
     text: str = ""
     error: str = ""
     same_content_as: str | None = None
+    type_before: str | None = None
 
 
-def upload(request: HttpRequest) -> HttpResponseBase:
-    """Show the form; a POST takes the files in one by one and lists what became of each."""
-    principal = principal_of(request)
-    form = UploadForm(request.POST or None, principal=principal)
-    outcomes: list[FileOutcome] = []
-    if request.method == "POST" and form.is_valid():
-        files = request.FILES.getlist("files")
-        if not files:
-            form.add_error(None, str(_("Choose at least one file.")))
-        wanted = form.cleaned_data | {"chunk_options": form.chunk_options()}
-        outcomes = [_take_in(principal, file, wanted) for file in files]
-    return render_page(
-        request, "admin/knowledge/document/upload.html", title=_("Upload documents"), form=form, outcomes=outcomes
-    )
+def take_in(
+    principal: Principal,
+    file: UploadedFile[bytes],
+    wanted: dict[str, Any],
+    *,
+    batch: str = "",
+    below: str = "",
+    instead_of: Document | None = None,
+) -> FileOutcome:
+    """Take one file in as a form asks; what refuses it is in what is given.
 
-
-def _take_in(principal: Principal, file: UploadedFile[bytes], wanted: dict[str, Any]) -> FileOutcome:
+    ``below`` is the folder inside the one that was dropped. With ``instead_of`` the file is the next version of that
+    document, whatever its own name is, and the form's collection, folder and type count for nothing.
+    """
     filename = file.name or ""
-    folder = wanted["folder"].strip().strip("/")
     try:
         with received_file(file) as received:
+            place: dict[str, Any]
+            if instead_of is None:
+                place = {
+                    "path": _path(wanted["folder"], below, received.filename),
+                    "collection": wanted["collection"],
+                    "document_type": wanted["document_type"],
+                }
+            else:
+                place = {
+                    "path": instead_of.path,
+                    "collection": instead_of.collection.slug,
+                    "classification": Classification(instead_of.classification),
+                }
             outcome = create_document(
                 principal=principal,
                 upload=Upload(
@@ -94,11 +104,11 @@ def _take_in(principal: Principal, file: UploadedFile[bytes], wanted: dict[str, 
                     filename=received.filename,
                     sha256=received.sha256,
                     size_bytes=received.size_bytes,
-                    path=f"{folder}/{received.filename}" if folder else "",
-                    collection=wanted["collection"],
-                    document_type=wanted["document_type"],
+                    guess_type=True,
                     chunk_options=wanted["chunk_options"],
-                    replace=wanted["replace"],
+                    replace=wanted["replace"] or instead_of is not None,
+                    batch=batch,
+                    **place,
                 ),
             )
     except HubError as error:
@@ -108,4 +118,10 @@ def _take_in(principal: Principal, file: UploadedFile[bytes], wanted: dict[str, 
         document=outcome.document,
         text=str(OUTCOMES[outcome.outcome]),
         same_content_as=outcome.same_content_as,
+        type_before=outcome.type_before,
     )
+
+
+def _path(folder: str, below: str, filename: str) -> str:
+    parts = [part.strip("/ ") for part in (folder, below)]
+    return "/".join([*filter(None, parts), filename]) if any(parts) else ""

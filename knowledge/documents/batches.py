@@ -1,0 +1,124 @@
+"""Files that came in together: how far each is, trying those that failed again, taking all of them back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.db import transaction
+from django.db.models import Case, Count, OuterRef, QuerySet, Subquery, When
+from django.utils.translation import gettext_lazy as _
+
+from hub.access.principals import Principal, Scope
+from hub.access.services import record_event
+from hub.core.errors import Conflict, HubError, NotFound
+from knowledge.documents.deletion import delete_document
+from knowledge.documents.documents import changeable_document
+from knowledge.documents.reindexing import Retried, retry_documents, start_version
+from knowledge.models import Document, DocumentStatus, DocumentVersion, UploadBatch
+from knowledge.models.documents import IN_WORK
+
+MOST_UNDONE = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Undone:
+    """What became of the documents of a batch that was taken back, by their paths.
+
+    ``left`` are more than are taken back at once: ask again.
+    """
+
+    deleted: tuple[str, ...]
+    restored: tuple[str, ...]
+    refused: tuple[tuple[str, HubError], ...]
+    left: int
+
+
+def batch_documents(principal: Principal, name: str) -> QuerySet[Document]:
+    """The documents of the caller's batch that they may read, in the order of the uploads, with what rows need.
+
+    :raises NotFound: the caller has no batch of this name.
+    """
+    principal.require(Scope.READ)
+    newest = DocumentVersion.objects.filter(document=OuterRef("pk"), batch=_find(principal, name)).order_by("-number")
+    return (
+        Document.objects.visible_to(principal)
+        .select_related("collection", "document_type", "latest_version__blob")
+        .annotate(batch_version=Subquery(newest.values("number")[:1]))
+        .filter(batch_version__isnull=False)
+        .order_by("pk")
+    )
+
+
+def batch_counts(principal: Principal, name: str) -> dict[str, int]:
+    """How many documents of a batch are in_work, ready, needs_ocr, failed and retired. Two queries. Errors as above."""
+    states = batch_documents(principal, name).order_by().values_list("latest_version__status").annotate(Count("pk"))
+    counts = {"in_work": 0, **{status.value: 0 for status in DocumentStatus if status not in IN_WORK}}
+    for status, number in states:
+        counts["in_work" if status in IN_WORK else status] += number
+    return counts
+
+
+def retry_batch(principal: Principal, name: str) -> Retried:
+    """Work on the failed documents of a batch again. Errors as above; refusals are in what it gives."""
+    failed = batch_documents(principal, name).filter(latest_version__status=DocumentStatus.FAILED)
+    ids: Sequence[str] = list(failed.values_list("public_id", flat=True))
+    return retry_documents(principal=principal, document_ids=ids)
+
+
+def undo_batch(principal: Principal, name: str) -> Undone:
+    """Take a batch back: documents that it made are deleted, others get the content of before as a new version.
+
+    What somebody uploaded since stays and is refused, as is what the caller may not delete. A second call does what
+    the first one left. :raises NotFound: the caller has no batch of this name.
+    """
+    batch = _find(principal, name)
+    documents = batch_documents(principal, name)
+    is_newest = Case(When(latest_version__batch=batch, then=0), default=1)
+    found = list(documents.order_by(is_newest, "pk")[:MOST_UNDONE])
+    deleted, restored, refused = [], [], []
+    for document in found:
+        try:
+            if document.versions.exclude(batch=batch).exists():
+                if _restore(principal, document, batch):
+                    restored.append(document.path)
+            else:
+                delete_document(principal=principal, document_id=document.public_id)
+                deleted.append(document.path)
+        except HubError as error:
+            refused.append((document.path, error))
+    record_event(principal, "BATCH_UNDO", f"batch:{name}", deleted=len(deleted), restored=len(restored))
+    left = documents.filter(latest_version__batch=batch).count() - len(refused) if len(found) == MOST_UNDONE else 0
+    return Undone(deleted=tuple(deleted), restored=tuple(restored), refused=tuple(refused), left=max(left, 0))
+
+
+def _restore(principal: Principal, document: Document, batch: UploadBatch) -> bool:
+    """Make the last version from before the batch the newest again; whether there was anything to do."""
+    changeable_document(principal, document.public_id)
+    with transaction.atomic():
+        locked = Document.objects.select_for_update(of=["self"]).select_related("latest_version").get(pk=document.pk)
+        versions = locked.versions.order_by("-number").select_related("blob")
+        first = locked.versions.filter(batch=batch).order_by("number").first()
+        before = versions.filter(number__lt=first.number).first() if first else None
+        if locked.latest_version is None or before is None:
+            return False
+        if locked.latest_version.batch_id != batch.pk:
+            if locked.latest_version.blob_id == before.blob_id:
+                return False  # it was taken back already
+            raise Conflict(_("{path} has a later version, which stays."), code="later_version", path=locked.path)
+        start_version(
+            locked,
+            before.blob,
+            before.filename,
+            policy_id=before.policy_id,
+            has_own_policy=before.has_own_policy,
+        )
+        record_event(principal, "DOCUMENT_RESTORE", f"document:{locked.public_id}", version=before.number)
+    return True
+
+
+def _find(principal: Principal, name: str) -> UploadBatch:
+    batch = UploadBatch.objects.filter(owner_id=principal.user_id, name=name).first()
+    if batch is None:
+        raise NotFound(_("There is no such batch of uploads."), code="batch_not_found")
+    return batch
