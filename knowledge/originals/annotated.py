@@ -21,7 +21,10 @@ from knowledge.parsers.limits import ParseLimits
 from knowledge.parsers.process.isolation import HostLost, run_isolated
 from knowledge.storage import get_blob_store
 
-TASKS = {"docx": "knowledge.parsers.annotated.docx:annotate"}
+TASKS = {
+    "docx": "knowledge.parsers.annotated.docx:annotate",
+    "xlsx": "knowledge.parsers.annotated.xlsx:annotate",
+}
 """The tasks that write copies, by the format of a version."""
 AT_ONCE, MOST_WAIT_S, MOST_CPU_S, MOST_WALL_S = 2, 30.0, 60.0, 90.0
 _GROWTH = 4

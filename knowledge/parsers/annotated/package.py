@@ -40,6 +40,15 @@ class PackageEditor:
         self._changed[part] = self.root(part)
         return self._read[part]
 
+    def data(self, part: str) -> bytes:
+        """Return the bytes of a part that is not read as a tree: as it was, or as it was replaced."""
+        changed = self._changed.get(part)
+        return changed if isinstance(changed, bytes) else self._archive.read(part)
+
+    def replace(self, part: str, data: bytes) -> None:
+        """Write a part's bytes, or those of a new one whose suffix says what it is."""
+        self._changed[part] = data
+
     def add(self, part: str, root: Element, *, content_type: str = "") -> None:
         """Add a part whose root is given; without a content type one for its suffix is there or is of no need."""
         self._read[part] = self._changed[part] = root
@@ -85,8 +94,15 @@ class PackageEditor:
             return None
         for one in self.root(path):
             if one.get("Type", "").rpartition("/")[2] == kind and one.get("TargetMode") != "External":
-                target = posixpath.join("/", posixpath.dirname(part), one.get("Target", ""))
-                return posixpath.normpath(target).lstrip("/")
+                return _inside(part, one.get("Target", ""))
+        return None
+
+    def target(self, part: str, relation: str) -> str | None:
+        """Return the part that a relation's id leads to; None for one out of the package, or none."""
+        path = relations_path(part)
+        for one in self.root(path) if self.has(path) else ():
+            if one.get("Id") == relation and one.get("TargetMode") != "External":
+                return _inside(part, one.get("Target", ""))
         return None
 
     def packed(self) -> bytes:
@@ -110,6 +126,10 @@ class PackageEditor:
 def relations_path(part: str) -> str:
     folder, name = posixpath.split(part)
     return posixpath.join(folder, "_rels", f"{name}.rels")
+
+
+def _inside(part: str, target: str) -> str:
+    return posixpath.normpath(posixpath.join("/", posixpath.dirname(part), target)).lstrip("/")
 
 
 def _bytes(part: Element | bytes) -> bytes:

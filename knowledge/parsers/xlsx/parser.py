@@ -43,6 +43,13 @@ def parse(path: Path, *, filename: str, limits: ParseLimits) -> ParsedDocument:
     return builder.document("xlsx", notices=notices)
 
 
+def read_workbook(path: Path, limits: ParseLimits) -> tuple[ParsedDocument, dict[str, Sheet]]:
+    """Read a workbook's text as ``parse`` does, and its sheets by name, whose cells the text is of."""
+    reader = WorkbookReader(path, PictureIntake(limits), max_cells=limits.max_cells)
+    sheets = {sheet.name: sheet for sheet in reader.sheets()}
+    return document_of("xlsx", sheets.values(), ()), sheets
+
+
 def document_of(format_name: str, sheets: Iterable[Sheet], notices: tuple[Notice, ...]) -> ParsedDocument:
     """Make the document of sheets that another reader has read. :raises ParseError: ``no_content`` of blank sheets."""
     return _written(sheets).document(format_name, notices=notices)
