@@ -232,11 +232,12 @@ def principal_for_user(user: AbstractBaseUser) -> Principal:
     """The caller behind a signed-in admin session: all scopes, limited by their roles. One query."""
     if not isinstance(user, User):
         raise Unauthenticated(_("Sign in first."))
-    found = User.objects.filter(pk=user.pk).order_by()
-    rights = found.values_list(
-        "clearance__ceiling", ArraySubquery(groups_of(OuterRef("pk"))), ArraySubquery(hub_roles_of(OuterRef("pk")))
-    )
-    ceiling, groups, hub_roles = rights.get()
+    with prepared_cursor() as cursor:
+        cursor.execute(_rights_statement(), [user.pk])
+        found = cursor.fetchone()
+    if found is None:
+        raise Unauthenticated(_("Sign in first."))
+    ceiling, groups, hub_roles = found
     return Principal(
         name=user.get_username(),
         user_id=user.pk,
@@ -276,6 +277,7 @@ def local_principal(token: str = "") -> Principal:
 
 
 ANY_DIGEST = "0" * 64
+ANY_KEY = 1
 
 
 class TokenRow(NamedTuple):
@@ -349,9 +351,21 @@ def statement() -> str:
             "user__provider_account",
         )
     )
+    return _with_one_parameter(rows, ANY_DIGEST)
+
+
+@cache
+def _rights_statement() -> str:
+    """The ORM's SQL for a person's ceiling, groups and roles of the hub; their key is its only parameter."""
+    subqueries = ArraySubquery(groups_of(OuterRef("pk"))), ArraySubquery(hub_roles_of(OuterRef("pk")))
+    rows = User.objects.filter(pk=ANY_KEY).order_by().values_list("clearance__ceiling", *subqueries)
+    return _with_one_parameter(rows, ANY_KEY)
+
+
+def _with_one_parameter(rows: QuerySet[Any, Any], value: object) -> str:
     sql, params = rows.query.sql_with_params()
-    if tuple(params) != (ANY_DIGEST,):
-        raise AssertionError(f"the digest has to be the only parameter: {params}")
+    if tuple(params) != (value,):
+        raise AssertionError(f"{value} has to be the only parameter: {params}")
     return sql
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 
 import pytest
-from django.contrib.auth.models import Group
+from django.contrib.auth.models import Group, User
 from django.core.exceptions import ValidationError
 from django.core.management import call_command
 from django.urls import reverse
@@ -13,7 +13,7 @@ from django.urls import reverse
 from hub.access.models import AuditEvent, HubRoleGrant
 from hub.access.principals import ALL_SCOPES, HubRight, HubRole, Role, Scope, local_operator, system_principal
 from hub.access.services import authenticate, create_token, principal_for_user, usable_scopes
-from hub.core.errors import Forbidden
+from hub.core.errors import Forbidden, Unauthenticated
 from knowledge.collections import curators_without_hub_role
 from knowledge.models import Collection
 from tests.factories import hub_curator, make_hub_curator, new_user, principal_with
@@ -153,3 +153,10 @@ def test_the_admin_offers_the_scopes_that_a_persons_roles_can_use():
     asked = {"name": "x", "scopes": ["read", "curate"], "expires_at_0": "", "expires_at_1": ""}
     assert client.post(page, asked).status_code == 200, "the form comes back with an error"
     assert not user.access_tokens.exists()
+
+
+def test_who_was_deleted_behind_a_session_has_no_rights():
+    person = make_user("office")
+    User.objects.filter(pk=person.pk).delete()
+    with pytest.raises(Unauthenticated):
+        principal_for_user(person)
