@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 # How many processes run the suite, each with servers of its own.
-TESTERS ?= 2
+TESTERS ?= 3
 
 .PHONY: run test test-fast test-long coverage lint licences vulnerabilities bench conformance clean
 

@@ -10,6 +10,20 @@ from fnmatch import fnmatch
 SHARE_A_HUB = ("tests/flows", "tests/hub/site", "tests/mcp_bridge")
 """Folders whose tests use one running hub: a process of the suite takes all of one, so that the hub starts once."""
 
+START_THEIR_OWN = (
+    "tests/flows/test_crashes.py",
+    "tests/flows/test_curated_versions.py",
+    "tests/flows/test_hub_wide_writes.py",
+    "tests/flows/test_nothing_leaves.py",
+    "tests/flows/test_random_kills.py",
+    "tests/flows/test_rotation_kills.py",
+    "tests/flows/test_second_person.py",
+    "tests/flows/test_stolen_copy.py",
+    "tests/flows/test_three_ways_in.py",
+    "tests/flows/test_watched_sources.py",
+)
+"""Files of those folders that use no hub of others: any process takes each."""
+
 FAST_LANE = "not slow"
 """The expression of markers that `make test-fast` gives to pytest."""
 
@@ -74,9 +88,9 @@ SLOW = (
 
 
 def group_of(path: str) -> str:
-    """What one process runs together: a file, or all of a folder that shares a hub."""
+    """What one process runs together: a file, or what shares a hub in a folder."""
     folder = path.rpartition("/")[0]
-    return folder if folder in SHARE_A_HUB else path
+    return folder if folder in SHARE_A_HUB and path not in START_THEIR_OWN else path
 
 
 def is_slow(path: str) -> bool:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from fnmatch import fnmatch
 
 import pytest
 
 from tests.conftest import REPOSITORY
-from tests.lanes import SHARE_A_HUB, SLOW, group_of, is_slow
+from tests.lanes import SHARE_A_HUB, SLOW, START_THEIR_OWN, group_of, is_slow
 
 FILES = [path.relative_to(REPOSITORY).as_posix() for path in sorted((REPOSITORY / "tests").rglob("test_*.py"))]
 
@@ -24,6 +25,12 @@ def test_rules_and_readers_of_text_are_in_the_fast_lane() -> None:
 
 @pytest.mark.parametrize("folder", SHARE_A_HUB)
 def test_a_folder_that_shares_a_hub_is_run_by_one_process(folder: str) -> None:
-    inside = [path for path in FILES if path.startswith(f"{folder}/test_")]
+    inside = [path for path in FILES if path.startswith(f"{folder}/test_") and path not in START_THEIR_OWN]
     assert len(inside) > 1
     assert {group_of(path) for path in inside} == {folder}
+
+
+@pytest.mark.parametrize("path", START_THEIR_OWN)
+def test_a_file_that_is_taken_by_any_process_uses_no_hub_of_others(path: str) -> None:
+    assert group_of(path) == path
+    assert not re.search(r"^def \w+\([^)]*\bhub\b[,)]", (REPOSITORY / path).read_text(encoding="utf-8"), re.MULTILINE)
