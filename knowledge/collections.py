@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -65,6 +65,8 @@ def create_collection(
     description: str = "",
     classification: Classification = Classification.C2,
     retention_days: int | None = None,
+    anonymised_kinds: Sequence[str] = (),
+    anonymised_fields: Sequence[str] = (),
 ) -> Collection:
     """Create a collection; a maker who is no superuser becomes its administrator. For curators of the hub."""
     principal.require_hub(HubRight.COLLECTIONS)
@@ -74,6 +76,8 @@ def create_collection(
         description=description,
         classification=classification,
         retention_days=retention_days,
+        anonymised_kinds=list(anonymised_kinds),
+        anonymised_fields=list(anonymised_fields),
     )
     check_row(collection)
     try:

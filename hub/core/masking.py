@@ -7,9 +7,11 @@ requirements are about in a document.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import TypeAlias
 
 _WIDE = str.maketrans("０１２３４５６７８９－＠．", "0123456789-@.")
@@ -169,6 +171,23 @@ LONGEST_FIELD = 40
 _IN_FIELD = r"[^\s、。,;；|｜「」()（）<>\[\]\"']"
 
 
+def _line_kind(names: Collection[str]) -> _Kind:
+    """Make the kind of what stands after one of these names and a colon, or after blanks where the name begins a line.
+
+    Unlike `_field_kind` it leaves cells alone, whose columns and rows `knowledge.parsers.anonymising` knows.
+    """
+    words = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
+    blanks = r"[ 　]{0,3}(?:\*\*)?"
+    return _Kind(
+        name="FIELD",
+        pattern=re.compile(
+            rf"(?:(?<!\w)(?:{words}){blanks}{_SEPARATOR}(?:\*\*)?|^[ 　]{{0,20}}(?:{words})(?=[ 　]))[ 　]{{0,20}}"
+            rf"(?P<value>{_IN_FIELD}(?:[ 　]?{_IN_FIELD}){{0,59}})",
+            re.MULTILINE,
+        ),
+    )
+
+
 def _field_kind(names: Collection[str]) -> _Kind:
     """Make the kind of what stands after one of these names and a colon, or in the next cell of a table's row."""
     words = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
@@ -217,6 +236,7 @@ class Masking:
 
     _names: dict[str, str] = field(default_factory=dict)
     _counts: Counter[str] = field(default_factory=Counter)
+    replaced: Counter[str] = field(default_factory=Counter)
     _kinds: tuple[_Kind, ...] = field(default_factory=lambda: (*_SECRETS, *_KINDS, *_fields.kinds))
 
     @property
@@ -254,6 +274,63 @@ class Masking:
             self._names[value] = f"[{kind}-{self._counts[kind]}]"
         return self._names[value]
 
+    def found(self, text: str) -> list[tuple[int, int, str]]:
+        """Give where something is to be masked: begin, end and kind, in order, none inside another."""
+        spans: list[tuple[int, int, str]] = []
+        left = text
+        for kind in self._kinds:
+            part = "value" if "value" in kind.pattern.groupindex else 0
+            matches = [one for one in kind.pattern.finditer(left) if kind.check is None or kind.check(one[part])]
+            pieces, at = [], 0
+            for match in matches:
+                start, end = match.span(part)
+                spans.append((start, end, kind.name))
+                pieces += [left[at:start], "[" * (end - start)]
+                at = end
+            left = "".join([*pieces, left[at:]]) if matches else left
+        return _apart(spans)
+
+    def mask_parts(self, parts: Sequence[str]) -> list[str]:
+        """Mask a text that is cut into parts, such as the runs of a paragraph: a value's name stands in the first
+        part that it was in.
+        """
+        spans = self.found("".join(parts))
+        if not spans:
+            return list(parts)
+        whole, masked, start = "".join(parts), [], 0
+        for part in parts:
+            masked.append(self._mask_part(whole, start, start + len(part), spans))
+            start += len(part)
+        return masked
+
+    def _mask_part(self, whole: str, start: int, end: int, spans: Sequence[tuple[int, int, str]]) -> str:
+        pieces, at = [], start
+        for first, last, kind in spans[bisect_left(spans, start, key=itemgetter(1)) :]:
+            if first >= end:
+                break
+            if last > start:
+                pieces.append(whole[at : max(first, start)])
+                if first >= start:
+                    pieces.append(self.name(whole[first:last], kind))
+                at = min(last, end)
+        return "".join([*pieces, whole[at:end]])
+
+    def name(self, value: str, kind: str) -> str:
+        """Give the name that a value gets in place of itself, and count that it was replaced."""
+        self.replaced[kind] += 1
+        return self._name(value, kind)
+
+
+def _apart(spans: list[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
+    """Join spans that overlap: a later kind goes around an earlier one, as an address around a telephone number."""
+    joined: list[tuple[int, int, str]] = []
+    for start, end, kind in sorted(spans):
+        if joined and start < joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(end, joined[-1][1]), joined[-1][2])
+        else:
+            joined.append((start, end, kind))
+    return joined
+
 
 def split_before_name(text: str) -> tuple[str, str]:
     """Cut off the end of a text where a name such as ``[EMAIL-1]`` may have begun and not ended.
@@ -271,6 +348,6 @@ def mask(text: str) -> str:
 
 
 def chosen_masking(kinds: Collection[str], fields: Collection[str]) -> Masking:
-    """Make a masking of these kinds (of PERSONAL_KINDS) and of the values of fields of these names, and no others."""
-    chosen = tuple(kind for kind in _KINDS if kind.name in kinds)
-    return Masking(_kinds=(*chosen, _field_kind(fields)) if fields else chosen)
+    """Make a masking of these kinds (of PERSONAL_KINDS, and SECRET) and of what stands after these names, no others."""
+    chosen = tuple(kind for kind in (*_SECRETS, *_KINDS) if kind.name in kinds)
+    return Masking(_kinds=(*chosen, _line_kind(fields)) if fields else chosen)

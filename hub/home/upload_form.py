@@ -12,7 +12,8 @@ from django.utils.translation import gettext_lazy as _
 from hub.access.principals import Classification, Principal, Scope
 from hub.core.errors import HubError
 from hub.rest.uploads import received_file
-from knowledge.admin.fields import ChunkingForm, collection_choices
+from knowledge.admin.fields import ChunkingForm, LinesField, collection_choices, kind_choices, replaced_in_words
+from knowledge.documents.anonymising import read_anonymising
 from knowledge.documents.uploads import Upload, create_document
 from knowledge.models import Document, DocumentType
 
@@ -42,6 +43,15 @@ class UploadForm(ChunkingForm):
         help_text=_("Only curators of the collection may."),
     )
 
+    anonymise_kinds = forms.MultipleChoiceField(
+        label=_("Replace personal data"),
+        required=False,
+        choices=kind_choices,
+        widget=forms.CheckboxSelectMultiple,
+        help_text=_("Before anything is stored, beside what is replaced in the collection anyway."),
+    )
+    anonymise_fields = LinesField(label=_("Replace the values of these fields"))
+
     def __init__(self, *args: Any, principal: Principal, **kwargs: Any) -> None:  # noqa: ANN401
         super().__init__(*args, **kwargs)
         self.fields["collection"].choices = collection_choices(principal, Scope.UPLOAD)  # type: ignore[attr-defined]
@@ -52,7 +62,9 @@ class UploadForm(ChunkingForm):
 
     def wanted(self) -> dict[str, Any]:
         """Give what a valid form asks for, for :func:`take_in`."""
-        return self.cleaned_data | {"chunk_options": self.chunk_options()}
+        given = self.cleaned_data
+        anonymise = read_anonymising(given["anonymise_kinds"], given["anonymise_fields"])
+        return given | {"chunk_options": self.chunk_options(), "anonymise": anonymise}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +75,7 @@ class FileOutcome:
     document: Document | None = None
     text: str = ""
     error: str = ""
+    replaced: str = ""
     same_content_as: str | None = None
     type_before: str | None = None
 
@@ -109,6 +122,7 @@ def take_in(
                     replace=wanted["replace"] or instead_of is not None,
                     batch=batch,
                     **place,
+                    anonymise=wanted["anonymise"],
                 ),
             )
     except HubError as error:
@@ -119,6 +133,7 @@ def take_in(
         text=str(OUTCOMES[outcome.outcome]),
         same_content_as=outcome.same_content_as,
         type_before=outcome.type_before,
+        replaced=replaced_in_words(outcome.anonymised),
     )
 
 

@@ -120,6 +120,10 @@ def _row(outcome: FileOutcome) -> dict[str, Any]:
     }
 
 
+# A mended file goes where its document is; what the collection's curators chose is replaced in it, too.
+MENDING: dict[str, Any] = {"folder": "", "replace": True, "chunk_options": None, "anonymise": None}
+
+
 @home_action
 def receive(request: HttpRequest) -> HttpResponseBase:
     """Take in files, and show a script what became of its one; a browser without is led to the batch's page.
@@ -136,7 +140,7 @@ def receive(request: HttpRequest) -> HttpResponseBase:
     files = request.FILES.getlist("files")
     if not files:
         raise InvalidInput(_("Choose at least one file."))
-    wanted = form.wanted() if mended is None else {"folder": "", "replace": True, "chunk_options": None}
+    wanted = form.wanted() if mended is None else MENDING
     below = request.POST.get("below", "")
     outcomes = [take_in(principal, one, wanted, batch=batch, below=below, instead_of=mended) for one in files]
     if is_fetched(request):
@@ -162,6 +166,7 @@ def _with_everything(principal: Principal, outcome: FileOutcome) -> FileOutcome:
         text=outcome.text,
         same_content_as=outcome.same_content_as,
         type_before=outcome.type_before,
+        replaced=outcome.replaced,
     )
 
 

@@ -21,6 +21,7 @@ from hub.admin_site.base import HubModelAdmin, HubTabularInline, column, everybo
 from hub.admin_site.pages import is_staff, principal_of
 from hub.core.errors import InvalidInput
 from knowledge.admin.curated import CuratedAdmin
+from knowledge.admin.fields import LinesField, kind_choices
 from knowledge.collections import (
     Grantee,
     create_collection,
@@ -93,6 +94,15 @@ class GrantInline(HubTabularInline):
 
 
 class CollectionForm(forms.ModelForm[Collection]):
+    anonymised_kinds = forms.MultipleChoiceField(
+        label=_("Personal data that is replaced at upload"),
+        required=False,
+        choices=kind_choices,
+        widget=forms.CheckboxSelectMultiple,
+        help_text=_("Counts from now on; earlier versions of documents stay as they are. PDF files are then refused."),
+    )
+    anonymised_fields = LinesField(label=_("Fields whose values are replaced at upload"))
+
     def validate_unique(self) -> None:
         """The service judges: a slug of a deleted collection is refused in the words of one that is taken."""
 
@@ -104,7 +114,15 @@ class CollectionAdmin(HubModelAdmin):
     list_display = ("name", "slug", "classification", "retention_days", "documents_count", "created_at")
     list_filter = ("classification",)
     search_fields = ("slug", "name")
-    fields = ("slug", "name", "description", "classification", "retention_days")
+    fields = (
+        "slug",
+        "name",
+        "description",
+        "classification",
+        "retention_days",
+        "anonymised_kinds",
+        "anonymised_fields",
+    )
     inlines = (GrantInline,)
     fixed_fields = ("slug",)  # its name in programs
 
@@ -140,6 +158,8 @@ class CollectionAdmin(HubModelAdmin):
             description=obj.description,
             classification=Classification(obj.classification),
             retention_days=obj.retention_days,
+            anonymised_kinds=obj.anonymised_kinds,
+            anonymised_fields=obj.anonymised_fields,
         )
         obj.__dict__.update(made.__dict__)
 

@@ -20,10 +20,13 @@ from unfold.widgets import (
 
 from hub.access.principals import Principal, Scope
 from hub.admin_site.pages import principal_of
+from hub.core.languages import shown
 from hub.core.patterns import PatternRefused, check_pattern
 from knowledge.models import Collection, DocumentStatus, DocumentType
 from knowledge.ontology.titles import HEADING_CUE
+from knowledge.types.anonymising import KINDS
 from knowledge.types.chunks import ChunkOptions, ChunkStrategy
+from knowledge.types.notices import text_of
 
 if TYPE_CHECKING:
     from django.utils.functional import _StrPromise as StrPromise
@@ -83,6 +86,19 @@ def line_field(
 def collection_choices(principal: Principal, scope: Scope = Scope.READ) -> list[tuple[str, str]]:
     """List the slugs and names of the collections that a person may use for ``scope``. One query."""
     return list(Collection.objects.visible_to(principal, scope).order_by("slug").values_list("slug", "name"))
+
+
+def kind_choices() -> list[tuple[str, str]]:
+    """Give the kinds of personal data that can be replaced at upload, with their names."""
+    return [(kind, shown(text_of("personal_data", kind))) for kind in KINDS]
+
+
+def replaced_in_words(replaced: dict[str, int] | None) -> str:
+    """Say how much of each kind was replaced at upload; nothing when nothing was to be."""
+    if replaced is None:
+        return ""
+    parts = [f"{shown(text_of('personal_data', kind))} {number}" for kind, number in replaced.items()]
+    return ", ".join(parts) or str(_("nothing to replace was found"))
 
 
 class ChunkingForm(forms.Form):

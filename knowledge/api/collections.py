@@ -22,8 +22,11 @@ from knowledge.collections import Grantee
 from knowledge.documents.schemas import CollectionOut, collection_out
 from knowledge.models import Collection, CollectionGrant
 from knowledge.models.collections import RETENTION_DAYS
+from knowledge.types.anonymising import KINDS, LONGEST_FIELD, MOST_FIELDS
 
 router = Router()
+AnonymisedKind = Annotated[str, Field(max_length=20, description=", ".join(KINDS))]
+AnonymisedField = Annotated[str, Field(min_length=1, max_length=LONGEST_FIELD)]
 
 
 class CollectionIn(Schema):
@@ -32,6 +35,8 @@ class CollectionIn(Schema):
     description: str = Field("", max_length=LONG_TEXT)
     classification: str = Field("c2", max_length=10)
     retention_days: int | None = Field(None, ge=RETENTION_DAYS.least, le=RETENTION_DAYS.most)
+    anonymised_kinds: list[AnonymisedKind] = Field([], max_length=len(KINDS))
+    anonymised_fields: list[AnonymisedField] = Field([], max_length=MOST_FIELDS)
 
 
 class CollectionPatch(Schema):
@@ -39,6 +44,8 @@ class CollectionPatch(Schema):
     description: str | None = Field(None, max_length=LONG_TEXT)
     classification: str | None = Field(None, max_length=10)
     retention_days: int | None = Field(None, ge=RETENTION_DAYS.least, le=RETENTION_DAYS.most)
+    anonymised_kinds: list[AnonymisedKind] | None = Field(None, max_length=len(KINDS))
+    anonymised_fields: list[AnonymisedField] | None = Field(None, max_length=MOST_FIELDS)
 
 
 @router.get("/collections", response=Page[CollectionOut])

@@ -22,6 +22,7 @@ from hub.rest.uploads import received_file
 from knowledge import collections as collection_services
 from knowledge.documents import deletion, editing, reading, reindexing, uploads
 from knowledge.documents import documents as document_services
+from knowledge.documents.anonymising import read_anonymising
 from knowledge.documents.reading import describe_figure_again, figure_filename, open_figure
 from knowledge.documents.reindexing import MOST_AT_ONCE, retry_documents, retry_failed
 from knowledge.documents.schemas import (
@@ -37,6 +38,7 @@ from knowledge.documents.schemas import (
     upload_out,
     version_out,
 )
+from knowledge.types.anonymising import KINDS, LONGEST_FIELD, MOST_FIELDS
 from knowledge.types.chunks import ChunkOptions, ChunkStrategy, SizeUnit
 
 router = Router()
@@ -93,6 +95,12 @@ class UploadIn(Schema):
     chunk_overlap: Integer | None = None
     chunk_unit: str = Field("", max_length=20, description="tokens or characters")
     replace: bool = Field(False, description="take over a path of another uploader (curators)")
+    anonymise_kinds: str = Field(
+        "", max_length=200, description=f"replace these before anything is stored: {', '.join(KINDS)}; with commas"
+    )
+    anonymise_fields: str = Field(
+        "", max_length=MOST_FIELDS * (LONGEST_FIELD + 1), description="replace the values of these fields; with commas"
+    )
 
 
 class ReindexIn(Schema):
@@ -141,10 +149,11 @@ def upload_document(
                 metadata=_json_object(fields.metadata),
                 chunk_options=_chunk_options(fields),
                 replace=fields.replace,
+                anonymise=read_anonymising(fields.anonymise_kinds.split(","), fields.anonymise_fields.split(",")),
             ),
         )
     document = document_services.get_document(request.principal, done.document.public_id)
-    body = upload_out(document, outcome=done.outcome, same_content_as=done.same_content_as)
+    body = upload_out(document, outcome=done.outcome, same_content_as=done.same_content_as, anonymised=done.anonymised)
     location = f"/api/v1/documents/{document.public_id}"
     if done.outcome == "unchanged":
         return Status(200, body)

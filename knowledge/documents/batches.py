@@ -112,6 +112,7 @@ def _restore(principal: Principal, document: Document, batch: UploadBatch) -> bo
             before.filename,
             policy_id=before.policy_id,
             has_own_policy=before.has_own_policy,
+            anonymised=before.anonymised,
         )
         record_event(principal, "DOCUMENT_RESTORE", f"document:{locked.public_id}", version=before.number)
     return True

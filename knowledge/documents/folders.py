@@ -30,6 +30,7 @@ from knowledge.documents.workers import work_through
 from knowledge.models import ChunkPolicy, Document, DocumentStatus, DocumentVersion
 from knowledge.models.documents import IN_WORK
 from knowledge.sources import FolderReader, Listing, SourceFile, SourceReader, SourceUnavailable
+from knowledge.types.anonymising import Anonymising
 from knowledge.types.chunks import ChunkOptions
 
 
@@ -128,6 +129,7 @@ class Plan:
     collection: str
     chunk_options: ChunkOptions | None
     incremental: bool
+    anonymise: Anonymising | None = None
     watched: bool = False
     lease: Lease | None = None
     last_identity: str = ""
@@ -264,6 +266,7 @@ class Pass:
                 collection=self._plan.collection,
                 chunk_options=chosen.options() if chosen else self._plan.chunk_options,
                 replace=self._plan.watched and known is not None,
+                anonymise=self._plan.anonymise,
                 source_root=self._plan.reader.root,
                 source_stamp=fetched.stamp,
             )
@@ -305,6 +308,7 @@ def index_folder(
     collection: str,
     chunk_options: ChunkOptions | None,
     incremental: bool,
+    anonymise: Anonymising | None = None,
     on_progress: Callable[[int, int], None] | None = None,
 ) -> FolderReport:
     """Bring a collection in step with a folder and wait until its documents are finished.
@@ -323,6 +327,7 @@ def index_folder(
         collection=collection,
         chunk_options=chunk_options,
         incremental=incremental,
+        anonymise=anonymise,
     )
     work = Pass(plan, report)
     work.run()

@@ -67,7 +67,14 @@ def recut_document(*, document_pk: int, chunk_options: ChunkOptions | None) -> D
             return None
         if latest.policy_id == policy.pk if has_own else not latest.has_own_policy:  # it is cut so
             return None
-        start_version(document, latest.blob, latest.filename, policy_id=policy.pk, has_own_policy=has_own)
+        start_version(
+            document,
+            latest.blob,
+            latest.filename,
+            policy_id=policy.pk,
+            has_own_policy=has_own,
+            anonymised=latest.anonymised,
+        )
     return document
 
 
@@ -78,6 +85,7 @@ def start_version(
     *,
     policy_id: int,
     has_own_policy: bool,
+    anonymised: dict[str, int] | None,
     batch: UploadBatch | None = None,
 ) -> None:
     """Give a locked document its next version, which is worked on once the transaction has committed."""
@@ -90,6 +98,7 @@ def start_version(
         policy_id=policy_id,
         has_own_policy=has_own_policy,
         batch=batch,
+        anonymised=anonymised,
     )
     document.save(update_fields=["latest_version", "updated_at"])
     enqueue_on_commit("knowledge.advance_version", version_id=document.latest_version.pk)

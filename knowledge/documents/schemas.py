@@ -46,6 +46,9 @@ class DocumentOut(BaseModel):
 
 
 class UploadOut(DocumentOut):
+    anonymised: dict[str, int] | None = Field(
+        description="how much of each kind was replaced before it was stored; null: nothing was to be"
+    )
     outcome: str = Field(description="created, new_version or unchanged")
     same_content_as: str | None = Field(description="another visible document with the same bytes")
 
@@ -60,6 +63,7 @@ class VersionOut(BaseModel):
     format: TextOrNone
     sha256: str
     size_bytes: int
+    anonymised: dict[str, int] | None = Field(description="how much of each kind was replaced; null: nothing was to be")
     created_at: datetime
 
 
@@ -87,6 +91,8 @@ class CollectionOut(BaseModel):
     description: str
     classification: str
     retention_days: int | None
+    anonymised_kinds: list[str] = Field(description="personal data that is replaced at upload")
+    anonymised_fields: list[str] = Field(description="names of fields whose values are replaced at upload")
     created_at: datetime
 
 
@@ -144,8 +150,11 @@ def document_out(document: Document) -> DocumentOut:
     return DocumentOut(**_document_fields(document))
 
 
-def upload_out(document: Document, *, outcome: str, same_content_as: str | None) -> UploadOut:
-    return UploadOut(**_document_fields(document), outcome=outcome, same_content_as=same_content_as)
+def upload_out(
+    document: Document, *, outcome: str, same_content_as: str | None, anonymised: dict[str, int] | None
+) -> UploadOut:
+    said = {"outcome": outcome, "same_content_as": same_content_as, "anonymised": anonymised}
+    return UploadOut(**_document_fields(document), **said)
 
 
 def version_out(version: DocumentVersion, document: Document) -> VersionOut:

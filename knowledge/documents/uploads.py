@@ -18,6 +18,7 @@ from hub.access.services import record_event
 from hub.core.bounds import check_row
 from hub.core.errors import InvalidInput
 from knowledge.collections import DEFAULT_COLLECTION, get_collection
+from knowledge.documents.anonymising import anonymised, wanted_in
 from knowledge.documents.documents import (
     check_ceiling,
     check_document_type,
@@ -31,6 +32,7 @@ from knowledge.graph.contribute import reclassify_document
 from knowledge.models import Blob, ChunkPolicy, Collection, Document, DocumentStatus, TypeGuess, UploadBatch
 from knowledge.models.uploads import LONGEST_BATCH_NAME
 from knowledge.storage import expect_bytes, get_blob_store, lock_bytes, received_bytes
+from knowledge.types.anonymising import Anonymising
 from knowledge.types.chunks import ChunkOptions
 
 MAX_PATH = 1000
@@ -61,6 +63,7 @@ class Upload:
     chunk_options: ChunkOptions | None = None
     replace: bool = False
     batch: str = ""
+    anonymise: Anonymising | None = None
     source_root: str = ""
     source_stamp: str = ""
 
@@ -70,12 +73,14 @@ class UploadOutcome:
     """``outcome`` is created, new_version or unchanged; ``same_content_as`` a visible document with the same bytes.
 
     ``type_before`` is the code of the type that the document had, where this upload gave it another.
+    ``anonymised`` says how much of each kind was replaced before anything was stored; None when nothing was to be.
     """
 
     document: Document
     outcome: str
     same_content_as: str | None = None
     type_before: str | None = None
+    anonymised: dict[str, int] | None = None
 
 
 def hash_file(path: Path) -> tuple[str, int]:
@@ -91,7 +96,8 @@ def hash_file(path: Path) -> tuple[str, int]:
 def create_document(*, principal: Principal, upload: Upload, hold: Callable[[], None] | None = None) -> UploadOutcome:
     """Store an upload and start the work on it once the transaction has committed.
 
-    A path that is new makes a document; known bytes change nothing; other bytes make a new version. ``hold`` is called
+    A path that is new makes a document; known bytes change nothing; other bytes make a new version. What
+    the collection's curators and the uploader chose is replaced before anything is stored. ``hold`` is called
     first in the transaction, and may end it. Raises InvalidInput, NotFound (collection), Conflict (the path belongs to
     another uploader), StorageUnavailable.
     """
@@ -101,6 +107,19 @@ def create_document(*, principal: Principal, upload: Upload, hold: Callable[[], 
     check_document_type(upload.document_type)
     classification = upload.classification or Classification(collection.classification)
     check_ceiling(principal, classification)
+    with anonymised(upload, wanted_in(collection, upload.anonymise)) as (stored, replaced):
+        return _store(principal, collection, path, stored, classification, replaced, hold)
+
+
+def _store(
+    principal: Principal,
+    collection: Collection,
+    path: str,
+    upload: Upload,
+    classification: Classification,
+    replaced: dict[str, int] | None,
+    hold: Callable[[], None] | None,
+) -> UploadOutcome:
     policy = chunk_policy(upload.chunk_options)
     # Before the transaction, whose lock others would wait for: bytes that no row follows are removed a week later.
     expect_bytes([upload.sha256])
@@ -118,19 +137,27 @@ def create_document(*, principal: Principal, upload: Upload, hold: Callable[[], 
         was_retired = document.retired_at is not None
         type_before = document.document_type_id
         _apply_changes(document, upload, policy)
-        outcome = _add_version(document, blob, upload, policy_id=policy.pk, batch=_batch(principal, upload.batch))
+        batch = _batch(principal, upload.batch)
+        outcome = _add_version(document, blob, upload, policy_id=policy.pk, batch=batch, replaced=replaced)
         latest = document.latest_version
         has_failed = latest is not None and latest.status == DocumentStatus.FAILED
         if outcome == "unchanged" and (was_retired or has_failed):
             work_again(document)
+        details: dict[str, Any] = {} if replaced is None else {"anonymised": replaced}
         record_event(
-            principal, "DOCUMENT_UPLOAD", f"document:{document.public_id}", outcome=outcome, collection=collection.slug
+            principal,
+            "DOCUMENT_UPLOAD",
+            f"document:{document.public_id}",
+            outcome=outcome,
+            collection=collection.slug,
+            **details,
         )
     return UploadOutcome(
         document=document,
         outcome=outcome,
         same_content_as=_twin(principal, document, blob) if is_new else None,
         type_before=type_before if type_before != document.document_type_id else None,
+        anonymised=replaced,
     )
 
 
@@ -226,7 +253,15 @@ def _apply_changes(document: Document, upload: Upload, policy: ChunkPolicy) -> N
     document.save()
 
 
-def _add_version(document: Document, blob: Blob, upload: Upload, *, policy_id: int, batch: UploadBatch | None) -> str:
+def _add_version(
+    document: Document,
+    blob: Blob,
+    upload: Upload,
+    *,
+    policy_id: int,
+    batch: UploadBatch | None,
+    replaced: dict[str, int] | None,
+) -> str:
     latest = document.latest_version
     if latest and latest.blob_id == blob.pk and (upload.chunk_options is None or latest.policy_id == policy_id):
         return "unchanged"
@@ -238,6 +273,7 @@ def _add_version(document: Document, blob: Blob, upload: Upload, *, policy_id: i
         policy_id=policy_id,
         has_own_policy=upload.chunk_options is not None,
         batch=batch,
+        anonymised=replaced,
     )
     return "new_version" if latest else "created"
 

@@ -13,7 +13,8 @@ from django.utils.translation import gettext_lazy as _
 from hub.access.models import Grant
 from hub.access.principals import Classification, Principal, Role, Scope, roles_with
 from hub.core.bounds import LONG_TEXT, Bounds, longest_text
-from hub.core.given_fields import GivenText
+from hub.core.given_fields import GivenList, GivenText, most_items
+from knowledge.types.anonymising import KINDS, LONGEST_FIELD, MOST_FIELDS
 
 RETENTION_DAYS = Bounds(least=1, most=36_500)
 SCAN_EVERY_MINUTES = Bounds(least=1, most=525_600)
@@ -44,6 +45,20 @@ class Collection(models.Model):
     retention_days = models.PositiveIntegerField(
         _("retention (days)"), null=True, blank=True, validators=RETENTION_DAYS.validators()
     )
+    anonymised_kinds = GivenList(
+        models.CharField(max_length=20, choices=[(kind, kind) for kind in KINDS]),
+        verbose_name=_("personal data that is replaced at upload"),
+        most=len(KINDS),
+        default=list,
+        blank=True,
+    )
+    anonymised_fields = GivenList(
+        models.CharField(max_length=LONGEST_FIELD),
+        verbose_name=_("fields whose values are replaced at upload"),
+        most=MOST_FIELDS,
+        default=list,
+        blank=True,
+    )
     created_at = models.DateTimeField(_("created"), default=timezone.now, editable=False)
 
     objects = CollectionQuerySet.as_manager()
@@ -52,7 +67,12 @@ class Collection(models.Model):
         verbose_name = _("collection")
         verbose_name_plural = _("collections")
         ordering = ["slug"]
-        constraints = [RETENTION_DAYS.check("retention_days"), longest_text("description", LONG_TEXT)]
+        constraints = [
+            RETENTION_DAYS.check("retention_days"),
+            longest_text("description", LONG_TEXT),
+            most_items("anonymised_kinds", len(KINDS)),
+            most_items("anonymised_fields", MOST_FIELDS),
+        ]
 
     def __str__(self) -> str:
         return self.name

@@ -196,7 +196,8 @@ class DocumentVersion(models.Model):
 
     ``status`` names the stage that is due or under way. A stage is worked on by the holder of the lease;
     ``attempts`` counts the tries of the running stage. ``policy`` is how it was cut when it came in; with
-    ``has_own_policy`` its uploader chose it, and no embedding set's default takes its place.
+    ``has_own_policy`` its uploader chose it, and no embedding set's default takes its place. ``anonymised`` says how
+    much of each kind was replaced before it was stored; null when nothing was to be.
     """
 
     public_id = models.CharField(max_length=40, unique=True, default=partial(new_id, "ver"), editable=False)
@@ -221,6 +222,7 @@ class DocumentVersion(models.Model):
     lease_token = models.CharField(max_length=40, blank=True, editable=False)
     lease_expires_at = models.DateTimeField(null=True, editable=False)
     notices = models.JSONField(default=list, editable=False)
+    anonymised = models.JSONField(_("replaced personal data"), null=True, editable=False)
     pages_count = models.PositiveIntegerField(_("pages"), null=True, editable=False)
     sections_count = models.PositiveIntegerField(_("sections"), null=True, editable=False)
     tables_count = models.PositiveIntegerField(_("tables"), null=True, editable=False)

@@ -115,33 +115,33 @@ async def upload_document(
     ctx: Context[Any, Any],
     document_type: DocumentTypeCode = "",
     metadata: Annotated[
-        dict[str, Any] | None, Field(description="author, project, version, classification (c1, c2, c3) and others")
+        dict[str, Any] | None, Field(description="author, project, version, classification (c1, c2, c3) …")
     ] = None,
-    options: Annotated[
-        ChunkingOptionsIn | None, Field(description="how the text is cut; default: the index's own")
-    ] = None,
+    options: Annotated[ChunkingOptionsIn | None, Field(description="how the text is cut")] = None,
     content_encoding: Annotated[
         Literal["auto", "text", "base64"],
-        Field(description="auto: text for md, txt, csv, html; base64 for pdf, docx, xlsx, pptx and others"),
+        Field(description="auto: text for md, txt, csv, html, else base64"),
     ] = "auto",
     collection: Annotated[str, Field(max_length=63, description="slug of the collection")] = "default",
-    path: Annotated[
-        str, Field(max_length=1000, description="where it stands in the collection; default: filename")
-    ] = "",
+    path: Annotated[str, Field(max_length=1000, description="in the collection; default: filename")] = "",
     title: Annotated[str, Field(max_length=500, description="default: filename")] = "",
     replace: Annotated[bool, Field(description="take over a path of another uploader (curators)")] = False,
-    wait_seconds: Annotated[
-        float, Field(ge=0, le=300, description="wait this long until the document is searchable")
-    ] = 0,
+    anonymise: Annotated[
+        list[str] | None,
+        Field(
+            max_length=200,
+            description="replaced before storing: email, phone, my_number, address, account, card, token, field names",
+        ),
+    ] = None,
+    wait_seconds: Annotated[float, Field(ge=0, le=300, description="until it is searchable")] = 0,
 ) -> UploadResult:
     """Take a document in (文書アップロード・登録・取り込み): it is parsed, cut into chunks and indexed.
 
-    Use it when the person gives a file or a text (添付ファイル、本文) that is to be kept, searched or reviewed. Gives
-    document_id and processing_status: completed, processing or failed (status_reason says why). While it is
-    processing, read or subscribe to resource_uri; review_document waits for it by itself. The same path with other
-    content makes a new version, the same content changes nothing (outcome tells).
+    Use it when the person gives a file or a text (添付ファイル、本文) to keep, search or review. Gives document_id and
+    processing_status: completed, processing or failed (status_reason says why). While it is processing, read or
+    subscribe to resource_uri; review_document waits for it. The same path with other content makes a new version.
 
-    Limit: HUB_MCP_MAX_BYTES (4 MiB) for the request; larger files go to POST /documents of the REST API.
+    Limit: HUB_MCP_MAX_BYTES (4 MiB); larger files go to POST /documents of the REST API.
     """
     caller = current_caller()
     outcome = await in_thread(
@@ -151,6 +151,7 @@ async def upload_document(
         encoding=content_encoding,
         filename=filename,
         metadata=metadata or {},
+        anonymise=anonymise or (),
         chunking=options,
         document_type=document_type,
         collection=collection,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal
@@ -16,11 +16,13 @@ from hub.access.principals import Principal, Scope
 from hub.core.errors import InvalidInput, LimitExceeded
 from hub.core.temporary import temp_dir
 from knowledge.collections import read_classification
+from knowledge.documents.anonymising import read_anonymising
 from knowledge.documents.documents import get_document
 from knowledge.documents.schemas import upload_out
 from knowledge.documents.uploads import Upload, UploadOutcome, create_document, hash_file
 from knowledge.documents.workers import worker_is_alive
 from knowledge.models import DocumentStatus
+from knowledge.types.anonymising import KINDS
 from knowledge.types.chunks import ChunkOptions, ChunkStrategy
 from mcp_bridge import uris
 from mcp_bridge.events import have_queue
@@ -42,6 +44,7 @@ def store(
     encoding: str,
     filename: str,
     metadata: dict[str, Any],
+    anonymise: Sequence[str] = (),
     chunking: ChunkingOptionsIn | None,
     **said: Any,  # noqa: ANN401 - fields of Upload as they are
 ) -> UploadOutcome:
@@ -61,6 +64,9 @@ def store(
                 str(metadata.get("classification") or ""), field="metadata.classification"
             ),
             chunk_options=_chunk_options(chunking),
+            anonymise=read_anonymising(
+                [name for name in anonymise if name in KINDS], [name for name in anonymise if name not in KINDS]
+            ),
             **said,
         )
         return create_document(principal=principal, upload=upload)
@@ -123,7 +129,9 @@ def progress(principal: Principal, document_id: str) -> tuple[int, str]:
 def show(principal: Principal, outcome: UploadOutcome) -> UploadResult:
     """What stands in the database now, in the shape that callers get."""
     document = get_document(principal, outcome.document.public_id, scope=Scope.UPLOAD)
-    facts = upload_out(document, outcome=outcome.outcome, same_content_as=outcome.same_content_as)
+    facts = upload_out(
+        document, outcome=outcome.outcome, same_content_as=outcome.same_content_as, anonymised=outcome.anonymised
+    )
     return UploadResult(
         **dict(facts),
         processing_status=PROCESSING.get(facts.status, "processing"),

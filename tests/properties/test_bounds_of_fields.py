@@ -115,6 +115,7 @@ WRITTEN_BY_THE_HUB = {
     "knowledge.DocumentVersion.status_reason_ja": "the hub's own message",
     "knowledge.DocumentVersion.status_reason_en": "the hub's own message",
     "knowledge.DocumentVersion.notices": "of the parser",
+    "knowledge.DocumentVersion.anonymised": "numbers of replacements, by kind",
     "knowledge.VersionContent.markdown": "of the file, which has a largest size",
     "knowledge.VersionContent.blocks": "of the file",
     "knowledge.VersionContent.sections": "of the file",

@@ -13,8 +13,25 @@ from tqdm import tqdm
 from hub.access.services import local_principal
 from hub.core.commands import HubCommand, cli_call
 from knowledge.collections import DEFAULT_COLLECTION
+from knowledge.documents.anonymising import read_anonymising
 from knowledge.documents.folders import FolderReport, index_folder
+from knowledge.types.anonymising import KINDS
 from knowledge.types.chunks import ChunkOptions, ChunkStrategy, SizeUnit
+
+
+def add_anonymising(parser: ArgumentParser) -> None:
+    """Add the options of what is replaced before anything of a file is stored."""
+    parser.add_argument(
+        "--anonymise",
+        nargs="+",
+        choices=list(KINDS),
+        default=[],
+        metavar="KIND",
+        help=f"replace before anything is stored, beside what the collection's curators chose: {', '.join(KINDS)}",
+    )
+    parser.add_argument(
+        "--anonymise-fields", nargs="+", default=[], metavar="NAME", help="replace the values of these fields"
+    )
 
 
 class Command(HubCommand):
@@ -30,6 +47,7 @@ class Command(HubCommand):
         parser.add_argument("-o", "--chunk-overlap", type=int, default=100, help="characters (default 100)")
         parser.add_argument("-i", "--incremental", action="store_true", help="only new, changed and removed files")
         parser.add_argument("--collection", default=DEFAULT_COLLECTION, metavar="SLUG")
+        add_anonymising(parser)
         parser.add_argument("--json", action="store_true", help="print the summary as JSON")
 
     def handle(
@@ -42,6 +60,8 @@ class Command(HubCommand):
         incremental: bool,
         collection: str,
         json: bool,
+        anonymise: list[str],
+        anonymise_fields: list[str],
         **_options: object,
     ) -> None:
         options = ChunkOptions(
@@ -54,6 +74,7 @@ class Command(HubCommand):
                 collection=collection,
                 chunk_options=options,
                 incremental=incremental,
+                anonymise=read_anonymising(anonymise, anonymise_fields),
                 on_progress=lambda done, total: _show(bar, done, total),
             )
         self._print(report, as_json=json)
