@@ -27,6 +27,7 @@ _RANGE_DIGITS = re.compile(r"\d{1,5}(?!\d)")
 _ERA_OR_VERSION = re.compile(r"[HRSTV]\d{1,3}\.")
 # Q1 and A1 are a question and its answer, and A.1 a part of annex A; A-1 is an identifier.
 _QUESTION_AND_ANSWER = ("Q", "A")
+_LONG_NUMBER = 4
 _FEWEST = 2
 _SHORTEST_JOINED = 2
 
@@ -93,7 +94,8 @@ def shape_with(written: Iterable[str]) -> re.Pattern[str]:
 def _is_scheme(found: re.Match[str]) -> bool:
     letters = re.split(r"[-_]", found["letters"])[0]
     known = (*conventions()["not_identifiers"]["prefixes"], *conventions()["not_schemes"]["prefixes"])
-    is_answer = letters in _QUESTION_AND_ANSWER and found["mark"] not in ("-", "_")
+    marks = found["mark"] + found["groups"]
+    is_answer = letters in _QUESTION_AND_ANSWER and not set("-_") & set(marks) and len(found["digits"]) < _LONG_NUMBER
     if letters in known or is_answer or _ERA_OR_VERSION.match(found.group()):
         return False
     joined = not found["mark"] and not found["groups"]

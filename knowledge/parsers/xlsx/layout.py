@@ -124,6 +124,10 @@ def _first_row_is_alone(side: Mapping[Place, str]) -> bool:
 _MIN_DENSITY = 0.45
 _MAX_TABLE_COLUMNS = 60
 _MAX_HEAD_ROWS = 5
+_MAX_LEAD_ROWS = 8
+_LONGEST_NAME = 24
+_FEWEST_NAMES = 3
+_MIN_UNDER = 0.7
 
 
 def regions(cells: Mapping[Place, str], merged: Mapping[Place, Place]) -> Iterator[Region]:
@@ -143,7 +147,10 @@ def _regions_of_run(rows: list[Row], merged: Mapping[Place, Place]) -> Iterator[
     while body < len(rows) and len(rows[body].cells) == 1:
         body += 1
     if not _is_table(rows[body:]):
-        yield from _stretches(rows, merged)
+        head = _head_at(rows, merged)
+        yield from _stretches(rows if head is None else rows[:head], merged)
+        if head is not None:
+            yield _table(rows[head:], merged)
         return
     if body:
         yield Region(rows=tuple(rows[:body]), table=False)
@@ -151,10 +158,46 @@ def _regions_of_run(rows: list[Row], merged: Mapping[Place, Place]) -> Iterator[
 
 
 def _region(rows: Sequence[Row], merged: Mapping[Place, Place]) -> Region:
-    if not _is_table(rows):
-        return Region(rows=tuple(rows), table=False)
+    return _table(rows, merged) if _is_table(rows) else Region(rows=tuple(rows), table=False)
+
+
+def _table(rows: Sequence[Row], merged: Mapping[Place, Place]) -> Region:
     head_rows, names = column_names(_possible_head(rows, merged))
     return Region(rows=tuple(rows), table=True, head_rows=head_rows, names=names)
+
+
+def _head_at(rows: Sequence[Row], merged: Mapping[Place, Place]) -> int | None:
+    """Return the row of names that all rows below it stand under, however many cells of theirs are empty.
+
+    Forms on graph paper have labels too, but their rows don't line up below one of theirs.
+    """
+    for at, row in enumerate(rows[:_MAX_LEAD_ROWS]):
+        below = rows[at + 1 :]
+        if len(row.cells) < _MIN_COLUMNS or len(below) < _MIN_ROWS or not all(map(_is_name, row.cells.values())):
+            continue
+        if _stand_under(row, below, merged):
+            return at
+    return None
+
+
+def _is_name(text: str) -> bool:
+    """Whether a cell could name a column: short, with letters, no sentence."""
+    shown = "".join(text.split())
+    return len(shown) <= _LONGEST_NAME and "。" not in shown and any(map(str.isalpha, shown))
+
+
+def _stand_under(head: Row, below: Sequence[Row], merged: Mapping[Place, Place]) -> bool:
+    spans = [(column, merged.get((head.number, column), (0, column))[1]) for column in head.cells]
+    under = [[column for column in row.cells if any(start <= column <= last for start, last in spans)] for row in below]
+    cells = sum(len(row.cells) for row in below)
+    if not all(under) or sum(len(columns) > 1 for columns in under) < _MIN_ROWS:
+        return False
+    if len(spans) < _FEWEST_NAMES:
+        # Two names prove little: everything must begin right below them.
+        return all(column in head.cells for row in below for column in row.cells) and len(below) > _MIN_ROWS
+    aligned = sum(column in head.cells for columns in under for column in columns)
+    is_parted = any(last > start for start, last in spans)
+    return sum(map(len, under)) >= _MIN_UNDER * cells and (is_parted or aligned >= _MIN_UNDER * cells)
 
 
 def _possible_head(rows: Sequence[Row], merged: Mapping[Place, Place]) -> list[dict[int, tuple[str, int]]]:

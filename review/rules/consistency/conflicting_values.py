@@ -18,6 +18,7 @@ from review.rules.base import finding, rule, shipped, skipped
 from review.rules.consistency.contradictions import Contradiction, contradictions, contradictions_across
 from review.rules.consistency.fact_names import EXAMPLE, conditions_of
 from review.rules.consistency.facts import read_facts
+from review.rules.consistency.item_tables import rows_twice, types_otherwise
 from review.rules.consistency.quantities import Quantity, amounts, generic_labels, read_quantities
 from review.rules.consistency.sequences import read_sequences
 from review.rules.consistency.stated_twice import (
@@ -60,6 +61,8 @@ def conflicting_value(target: RuleInput) -> RuleOutcome:
         *shares_otherwise(target.text, target.blocks),
         *copied_descriptions(target.text, target.sections, target.blocks),
         *rows_otherwise(target.text, target.sections, target.blocks),
+        *types_otherwise(target.text, target.sections, target.blocks),
+        *rows_twice(target.text, target.sections, target.blocks),
     ]
     if not (
         quantities or facts or orders or compared or stated or amounts(read_prose(target.text, target.blocks).masked)
@@ -230,7 +233,7 @@ def _stated_finding(target: RuleInput, found: Contradiction) -> FindingDraft:
         "consistency.conflicting_value",
         severity=Severity.MAJOR,
         key="|".join(sorted(set(found.written))),
-        texts=found.kind if found.kind in ("order", "copied") else "stated",
+        texts=found.kind if found.kind in ("order", "copied", "twice") else "stated",
         rests_on=(),
         evidence=tuple(sorted(found.places, key=lambda span: span.start)),
         data={"quantity": found.name, "values": sorted(set(found.written)), "kind": found.kind},

@@ -110,6 +110,8 @@ def _contradict(facts: list[Fact]) -> bool:
         return False
     if len({(fact.value, fact.bound) for fact in facts}) > _MOST_VALUES:
         return False
+    if facts[0].kind == "polarity" and all(fact.table >= 0 for fact in facts):
+        return False  # an item of one form is required there and not in another
     by_table: dict[int, set[str]] = defaultdict(set)
     for fact in facts:
         if fact.table >= 0:
@@ -152,8 +154,13 @@ def are_siblings(homes: list[str], sections: tuple[Section, ...]) -> bool:
 
 def _differ(one: Fact, other: Fact) -> bool:
     """Whether two statements of one thing can't both hold."""
+    if "|" in one.value + other.value:
+        return not set(one.value.split("|")) & set(other.value.split("|"))
     if one.kind in ("number", "count"):
         bounds = {one.bound, other.bound}
+        if bounds == {"max", "min"} and "~" not in one.value + other.value:
+            most, least = (one, other) if one.bound == "max" else (other, one)
+            return float(most.value) < float(least.value)
         comparable = (bounds <= _UNLIMITED and bounds != {"max", "min"}) or len(bounds) == 1
         return comparable and "other" not in bounds and not _is_as_much(one, other)
     if one.kind == "date":

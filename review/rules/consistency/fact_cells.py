@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
+from decimal import Decimal
 
 from knowledge.text.folding import narrow
 from knowledge.text.identifier_shapes import COMMON
@@ -29,6 +30,14 @@ _ROLE_HEAD = re.compile(
 )
 _CHOICE_HEAD = re.compile(r".*(?:方式|コード|形式|プロトコル|仕様|内容|製品|値|言語)")
 _LEVEL_HEAD = re.compile(r"重要度|優先度|難易度|緊急度|影響度|重要性")
+_LENGTH_HEAD = re.compile(
+    r"(?:最大|項目)?(?:桁数?|文字数|長さ|文字列長|サイズ)(?:\((?:桁|文字)\))?|length|size", re.IGNORECASE
+)
+_TYPE_HEAD = re.compile(r"(?:データ)?(?:型|タイプ)(?:[・/]?桁数?)?|属性|type", re.IGNORECASE)
+_BARE_LENGTH = re.compile(r"(?P<n>[0-9]{1,5})")
+_TYPE_LENGTH = re.compile(
+    r"[`]?(?:n?(?:var)?char2?|string|text|文字列?|character varying)\s?\((?P<n>[0-9]{1,5})\)[`]?", re.IGNORECASE
+)
 _LINE = re.compile(
     r"^[ \t]*(?:[-*+・○●■□◆◇※][ \t]*|[0-9]{1,2}[.)][ \t]+)?"
     r"(?P<label>[^\s:：|。、][^:：|。\n]{1,29}?)[ \t]*[:：][ \t]*(?P<value>[^|\n]{1,100})$",
@@ -69,9 +78,19 @@ def _cell(facts: Facts, number: int, table: Table, row: Row, at: int, header: Ce
     if len({(token.kind, token.dimension) for token in tokens}) == len(tokens):
         for token in tokens:
             yield from _of_cell(facts, statement, token, narrow(cell.text))
-    if not tokens and len(cell.text) <= LONGEST_VALUE:
+    if not tokens and (length := _length(head, narrow(cell.text))) is not None:
+        yield from facts.number(statement, length._replace(start=cell.start, end=cell.end), f"{name}の桁数", "")
+    elif not tokens and len(cell.text) <= LONGEST_VALUE:
         yield from _words_of_cell(facts, statement, row, narrow(cell.text))
     yield from _dated_row(facts, statement, row, at, cell, narrow(cell.text))
+
+
+def _length(head: str, written: str) -> Token | None:
+    """Return how long an item is by a bare number under 桁数, or by its type: varchar(50)."""
+    found = _BARE_LENGTH.fullmatch(written) if _LENGTH_HEAD.fullmatch(head) else None
+    if found is None and _TYPE_HEAD.fullmatch(head):
+        found = _TYPE_LENGTH.fullmatch(written)
+    return Token(0, 0, "number", "characters", str(Decimal(found["n"]).normalize()), "max") if found else None
 
 
 def _of_cell(facts: Facts, statement: Statement, token: Token, cell: str) -> Iterator[Fact]:

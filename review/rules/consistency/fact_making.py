@@ -6,6 +6,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -262,4 +263,4 @@ def bare_count(name: str, value: str) -> Token | None:
     found = _BARE.match(fold_compact(value).strip("。"))
     if not found or not re.search(r"数$", folded_name(name)):
         return None
-    return Token(0, 0, "number", "count", str(int(found[1].replace(",", ""))), "")
+    return Token(0, 0, "number", "count", str(Decimal(found[1].replace(",", "")).normalize()), "")

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from decimal import Decimal
 from functools import lru_cache
+from itertools import pairwise
 
 from knowledge.text.folding import fold_compact
 from knowledge.types.documents import BlockKind
@@ -84,6 +86,8 @@ def _of_sentence(
         return
     same = [each for each in tokens if (each.kind, each.dimension) == (token.kind, token.dimension)]
     if len(same) > 1:
+        if token is same[0]:
+            yield from _sum(facts, start, end, sentence, same)
         return
     topics = list(_TOPICS.finditer(clause))
     topic = topics[-1]["name"] if topics else ""
@@ -105,6 +109,25 @@ def _of_sentence(
             (verb for verb in ("開始", "起動", "取得", "終了", "受け付け", "受付", "対応") if verb in behind), ""
         )
         yield from facts.clock(statement, token, name, f"{name}{verb}")
+
+
+def _sum(facts: Facts, start: int, end: int, sentence: str, parts: list[Token]) -> Iterator[Fact]:
+    """What the parts of one thing come to: 利用者は、本庁の担当者9名及び支所の担当者5名とする."""
+    first = parts[0]
+    topics = [each for each in _TOPICS.finditer(sentence) if start + each.end() <= first.start]
+    between = [facts.plain[one.end : other.start] for one, other in pairwise(parts)]
+    is_sum = first.dimension in _ADDED and all(_AND.match(words) and _PART.search(words) for words in between)
+    if not topics or not is_sum or any(each.bound or "~" in each.value for each in parts) or _SHARE.search(sentence):
+        return
+    value = str(sum((Decimal(each.value) for each in parts), Decimal(0)).normalize())
+    statement = Statement(topics[-1]["name"], start, end, sentence, quoted_from=start, is_sentence=True)
+    yield from facts.number(statement, first._replace(value=value), topics[-1]["name"], "")
+
+
+_ADDED = frozenset({"people", "machines", "bases", "screens", "facilities", "kinds"})
+_AND = re.compile(r"(?:程度)?(?:[、,]\s*)?(?:及び|および|並びに|ならびに|と|[、,])")
+_PART = re.compile(r"[一-龯ァ-ヴA-Za-z]{2}")
+_SHARE = re.compile(r"うち|内訳|最大|最小|から|または|又は|ごと|1[人件回日]")
 
 
 def _restated(facts: Facts, start: int, end: int, sentence: str, tokens: list[Token]) -> Iterator[Fact]:
@@ -129,7 +152,9 @@ def _words(facts: Facts, start: int, end: int, sentence: str) -> Iterator[Fact]:
     statement = Statement(name="", start=start, end=end, around=sentence, quoted_from=start, is_sentence=True)
     yield from _roles(facts, statement, sentence)
     for bare in _BARE_SAID.finditer(sentence):
-        token = Token(start + bare.start("n"), start + bare.end("n"), "number", "count", str(int(bare["n"])), "")
+        token = Token(
+            start + bare.start("n"), start + bare.end("n"), "number", "count", str(Decimal(bare["n"]).normalize()), ""
+        )
         yield from facts.number(statement, token, bare["name"], "")
     for said in _choices_said().finditer(sentence):
         before = list(_TOPICS.finditer(sentence[: said.start()]))
@@ -222,7 +247,7 @@ def _quantity_name(topic: str, clause: str, beside: str, behind: str, dimension:
 
 
 _NAMED_AFTER = re.compile(
-    rf"(?:以内|以上|以下|未満)?(?!以内|以上|以下|未満)(?:の|で|間隔で|ごとに|おきに|毎に)?(?!間隔|ごと|おき|毎)(?P<name>(?:{_NOUN}){{2,12}})"
+    rf"(?:以内|以上|以下|未満)?(?!以内|以上|以下|未満)(?:の|で|間隔で|ごとに|おきに|毎に)?(?!間隔|ごと|おき|毎)(?P<name>(?:{_NOUN}){{2,12}}+)(?![すしさせ])"
 )
 
 

@@ -11,15 +11,26 @@ from functools import lru_cache
 from knowledge.types.documents import Block, Section
 from review.rules.consistency.fact_cells import facts_of_lines, facts_of_rows
 from review.rules.consistency.fact_identifiers import facts_of_identifiers
+from review.rules.consistency.fact_lists import facts_of_lists
 from review.rules.consistency.fact_making import Fact, Facts
+from review.rules.consistency.fact_polarity import facts_of_polarity
 from review.rules.consistency.fact_sentences import facts_of_sentences
 from review.rules.consistency.fact_usage import facts_of_usage
+
+_READERS = (
+    facts_of_rows,
+    facts_of_lines,
+    facts_of_sentences,
+    facts_of_identifiers,
+    facts_of_usage,
+    facts_of_polarity,
+    facts_of_lists,
+)
 
 
 @lru_cache(maxsize=8)
 def read_facts(text: str, sections: tuple[Section, ...], blocks: tuple[Block, ...]) -> tuple[Fact, ...]:
     """Return the facts of a document in its order."""
     facts = Facts(text, sections, blocks)
-    readers = (facts_of_rows, facts_of_lines, facts_of_sentences, facts_of_identifiers, facts_of_usage)
-    found = [fact for reader in readers for fact in reader(facts)]
+    found = [fact for reader in _READERS for fact in reader(facts)]
     return tuple(sorted(found, key=lambda each: (each.start, each.end, each.about)))

@@ -14,6 +14,9 @@ from knowledge.text.outline import apparatus, inside, place
 from knowledge.text.tables import Cell, Row, Table, read_table, read_tables
 from knowledge.types.documents import BlockKind
 from review.rules.base import finding, rule, skipped
+from review.rules.consistency.quantities import find_amounts
+from review.rules.prose import read_prose
+from review.rules.structure.headings import heading_span
 from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span
 
 _TOTAL = re.compile(r"(?:総)?合計(?:\s*[(（].*)?|総計|計|total", re.IGNORECASE)
@@ -25,8 +28,20 @@ _NOT_ADDED = re.compile(
 _NUMBER = re.compile(r"([+\-△▲]?)\s*([0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)(\.[0-9]+)?\s*([^\s0-9.,]{0,4})")
 _EMPTY = frozenset({"", "-", "－", "―", "—", "ー", "–", "なし"})
 _COUNT_WORD = r"つ|点|種類?|項目|個|件|段階|層|要素|機能|原則|観点|区分|分類|フェーズ|ステップ|レベル|工程|画面|条件"
+_FEW = r"[0-9]{1,2}|[二三四五六七八九]"
 _ANNOUNCED = re.compile(
-    rf"(?:次|以下|下記)(?:の|に示す|に挙げる)\s*([0-9]{{1,2}}|[二三四五六七八九])\s*(?:{_COUNT_WORD})(?!目|以上|以下|程度)[^。\n]{{0,40}}[。:]?\s*$"
+    rf"(?:次|以下|下記)(?:の|に示す|に挙げる)\s*({_FEW})\s*(?:{_COUNT_WORD})(?!目|以上|以下|程度)[^。\n]{{0,40}}[。:]?\s*$"
+)
+# 本システムは3つの機能で構成する。, with the list right below.
+_MADE_OF = re.compile(
+    rf"(?<![0-9第])({_FEW})\s*(?:つ|種類|段階|層|機能|区分|工程|画面)(?!目)(?:の[^\s。、]{{1,12}}?)?"
+    r"(?:で構成|から(?:成|な|構成)|があ|に(?:分|大別|区分|分類)|を(?:提供|備|持|用意))[^。\n、]{0,16}[。:]?\s*$"
+)
+_HEADED = re.compile(rf"(?<![0-9第])({_FEW})\s*(?:つ|個|種類|段階|大)の?[一-龯ァ-ヴー]{{2,10}}$")
+# 15名（職員9名、委託先5名）
+_WITH_PARTS = re.compile(r"\((?P<parts>[^()\n]{4,60})\)")
+_NO_PARTS = re.compile(
+    r"うち|以上|以下|以内|程度|約|最大|平均|[0-9]\s*[~〜-]\s*[0-9]|[×x*/]|各|ずつ|または|又は|予備|別途|除"
 )
 # 機能は全部で8件である, beside a table of 機能.
 _COUNTED = re.compile(
@@ -35,6 +50,7 @@ _COUNTED = re.compile(
 )
 _ITEM = re.compile(r"^(?P<indent>[ \t]*)(?:[-*+]|[0-9]+[.)]|[①-⑳]|\([0-9]+\))[ \t]*\S", re.MULTILINE)
 _FEWEST_ADDED = 2
+_NEAR = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +67,13 @@ class Mismatch:
 @rule("consistency.total_mismatch", tags=("consistency",))
 def total_mismatch(target: RuleInput) -> RuleOutcome:
     """Report each total in a table, and each announced count, that differs from what is there."""
-    checked = [*_table_totals(target), *_announced(target), *_counted_rows(target)]
+    checked = [
+        *_table_totals(target),
+        *_announced(target),
+        *_headed(target),
+        *_counted_rows(target),
+        *_with_parts(target),
+    ]
     if not checked:
         return skipped("no_totals")
     findings = tuple(_finding(target, found) for found in checked if found.stated != found.counted)
@@ -136,7 +158,7 @@ def _announced(target: RuleInput) -> Iterator[Mismatch]:
     for before, after in pairwise(target.blocks):
         if before.kind is not BlockKind.PARAGRAPH or after.kind is not BlockKind.LIST:
             continue
-        match = _ANNOUNCED.search(plain, before.start, before.end)
+        match = _ANNOUNCED.search(plain, before.start, before.end) or _MADE_OF.search(plain, before.start, before.end)
         if not match:
             continue
         stated = read_numeral(match[1])
@@ -146,6 +168,50 @@ def _announced(target: RuleInput) -> Iterator[Mismatch]:
         place_of = Span(start=match.start(), end=match.start() + len(match.group().rstrip()))
         name = target.text[place_of.start : place_of.end].rstrip("。:：")
         yield Mismatch(name=name, stated=str(stated), counted=str(counted), parts=counted, places=(place_of,))
+
+
+def _headed(target: RuleInput) -> Iterator[Mismatch]:
+    """Hold the number in a heading, 3つの方針, against the sections below it, or the list that it begins with."""
+    for section in target.sections:
+        match = _HEADED.search(narrow(section.title).strip())
+        children = [each for each in target.sections if each.parent_id == section.id]
+        if not match or len(children) < _FEWEST_ADDED:
+            continue
+        title = heading_span(target.text, section)
+        counted = str(len(children))
+        stated = str(read_numeral(match[1]))
+        name = section.title.strip()
+        yield Mismatch(name=name, stated=stated, counted=counted, parts=len(children), places=(title,))
+
+
+def _with_parts(target: RuleInput) -> Iterator[Mismatch]:
+    """Add up the parts that a total names in brackets, where all of them have its unit."""
+    masked = narrow(read_prose(target.text, target.blocks).masked)
+    for match in _WITH_PARTS.finditer(masked):
+        before = list(find_amounts(masked, max(0, match.start() - _NEAR), match.start()))
+        if not before or before[-1][1] < match.start() - 1 or _NO_PARTS.search(match["parts"]):
+            continue
+        start, _, total = before[-1]
+        parts = list(find_amounts(masked, match.start("parts"), match.end("parts")))
+        leads = [masked[match.start("parts") : parts[0][0]]] if parts else []
+        leads += [masked[one[1] : other[0]] for one, other in pairwise(parts)]
+        is_listed = all(re.search(r"[^\W\d_]", lead) for lead in leads)
+        if (
+            len(parts) < _FEWEST_ADDED
+            or not is_listed
+            or total.bound
+            or any(p.dimension != total.dimension for *_, p in parts)
+        ):
+            continue
+        counted = sum((part.value for *_, part in parts), Decimal(0))
+        span = Span(start=start, end=match.end())
+        yield Mismatch(
+            name=target.text[span.start : span.end],
+            stated=_plain(total.value),
+            counted=_plain(counted),
+            parts=len(parts),
+            places=(span,),
+        )
 
 
 def _counted_rows(target: RuleInput) -> Iterator[Mismatch]:

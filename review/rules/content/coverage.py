@@ -12,6 +12,7 @@ from knowledge.types.documents import Block, BlockKind, Section
 from knowledge.types.requirements import Topic
 from review.rules.base import finding, rule, skipped
 from review.rules.certainty import UNDECIDED
+from review.rules.content.left_out import undescribed_members
 from review.rules.content.nearest import is_hardly_known, nearest_lines
 from review.rules.content.unfilled import Unfilled, unfilled_parts
 from review.rules.prose import is_polite
@@ -60,7 +61,8 @@ def empty_section(target: RuleInput) -> RuleOutcome:
         for section in sections
         if _is_reported_empty(section, empty, first_text, target.title) and (not wanted or section.start in topics)
     )
-    unfilled = () if wanted else tuple(map(_unfilled_finding, unfilled_parts(target)))
+    parts = () if wanted else (*unfilled_parts(target), *undescribed_members(target))
+    unfilled = tuple(map(_unfilled_finding, parts))
     return RuleOutcome(findings=(*findings, *unfilled), examined=len(sections))
 
 
@@ -186,6 +188,8 @@ def _unfilled_finding(parts: Unfilled) -> FindingDraft:
         severity=Severity.MINOR,
         key=title,
         evidence=parts.spans,
-        data={"topic": None, "section": parts.titles[0]},
+        texts=parts.texts,
+        data={"topic": None, "section": parts.titles[0]}
+        | ({} if parts.texts == "finding" else {"certainty_kind": parts.texts}),
         words={"title": title, "elements": ""},
     )

@@ -17,7 +17,7 @@ from review.types import RuleInput, Span
 _SUB_HEADING = re.compile(
     r"(?:[（(][0-9０-９]{1,2}[)）]|[①-⑳])[ \t　]*(?P<title>[^\s。、:：|](?:[^。、:：|\n]{0,18}[^\s。、:：|])?)"
 )
-_OPEN_VALUE = r"未定|未記入|TBD|T\.B\.D\.?|[?？]{2,}"
+_OPEN_VALUE = r"第[ \u3000]+版|[ \u3000]*年[ \u3000]+月[ \u3000]+日|未定|未記入|TBD|T\.B\.D\.?|[?？]{2,}"
 # Letters and rings in the place of a name or a date; elsewhere they may show a format.
 _MASK = r"[xXｘＸ×]{2,}|[yY]{3,}|[zZ]{3,}|[○●◯〇＊*△]{2,}"
 _LINE = re.compile(
@@ -39,6 +39,16 @@ _OPEN_MARK = re.compile(
     r"(?:(?://|※|#)\s*)?(?<![A-Za-z_.`])(?:TODO|FIXME|TBD)\s*[:：][^\n|]{0,40}|[【\[（(](?:要確認|要検討|要調整|要記入|未定|未確定|確認中|検討中|調整中|TBD|TODO)[】\]）)]"
     r"|※\s*(?:要確認|要検討|未定|確認中|検討中|調整中)(?=[\s。|]|$)|[（(][〇○●]曜日[)）]|[〇○●]{1,2}月[〇○●]{1,2}日"
 )
+# A column of a list that says what its things are, and what is only filled in when something has happened.
+_ASKED = re.compile(
+    r"内容|概要|説明|名称?$|名$|機能|項目|要件|要求|仕様|定義|目的|関連|対応|参照|条件|基準|手順|方法|方式|型|桁|値|ID$|テーブル|TBL|画面|帳票|分類|種別|対象"
+)
+_FILLED_LATER = re.compile(
+    r"備考|注記?|補足|摘要|メモ|コメント|結果|判定|実施|実績|確認|検証|承認|エラー|障害|不具合|対応[日者]|完了|回目|回答|初期値|既定値|デフォルト|例$|必須|任意|有無|可否|フラグ|キー|key"
+)
+_IDENTIFIER = re.compile(r"(?=.{0,3}[A-Za-zＡ-Ｚ])[A-Za-zＡ-Ｚ]{1,6}[-_]?[0-9０-９]{2,6}")
+_MARKS = frozenset("○◯〇●◎×✕✓✔☑△▲*CRUDcrud")
+_FEWEST_ROWS, _FEWEST_HEADS, _ROWS_SHOWN = 3, 3, 3
 _AROUND_MARK = " \t\n　（）()【】[]"
 _COVER_TABLES, _LONGEST_COVER = 2, 8
 _OPEN = re.compile(_OPEN_VALUE, re.I)
@@ -47,10 +57,11 @@ _MASKED = re.compile(_MASK)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unfilled:
-    """Neighbouring parts without content: what they are called, and where they are."""
+    """Neighbouring parts without content: what they are called, where they are, and by which texts they are told."""
 
     titles: tuple[str, ...]
     spans: tuple[Span, ...]
+    texts: str = "finding"
 
 
 def unfilled_parts(target: RuleInput) -> Iterator[Unfilled]:
@@ -70,6 +81,9 @@ def unfilled_parts(target: RuleInput) -> Iterator[Unfilled]:
     tables = read_tables(target.text, target.blocks)
     yield from _cover_labels(tables, target)
     for table in tables:
+        if not inside(skipped, table.header.start):
+            yield from _bare_columns(table)
+            yield from _bare_members(table)
         cells = [
             (row.cells[0].text.strip() or head.text.strip(), cell)
             for row in table.rows
@@ -111,6 +125,53 @@ def _cover_labels(tables: tuple[Table, ...], target: RuleInput) -> Iterator[Unfi
             cells = [rows[at].cells[column] for at, column in asked]
             spans = tuple(Span(start=cell.start, end=cell.end) for cell in cells)
             yield Unfilled(titles=tuple(cell.text.strip() for cell in cells), spans=spans)
+
+
+def _bare_columns(table: Table) -> Iterator[Unfilled]:
+    """Yield the columns that have a name and no cell with text; results and remarks are filled in later, or never."""
+    rows = [row for row in table.rows if sum(bool(cell.text.strip()) for cell in row.cells) > 1]
+    heads = [(at, head) for at, head in enumerate(table.header.cells) if head.text.strip()]
+    if len(rows) < _FEWEST_ROWS or len(heads) < _FEWEST_HEADS:
+        return
+    # Below a name that spans several columns the text may stand in the next of them.
+    heads = [(at, head) for at, head in heads if all(each.text.strip() for each in table.header.cells[at + 1 : at + 2])]
+    bare = [
+        head
+        for at, head in heads
+        if _ASKED.search(head.text)
+        and not _FILLED_LATER.search(head.text)
+        and not any(at < len(row.cells) and row.cells[at].text.strip() for row in rows)
+    ]
+    if bare and len(bare) * 2 < len(heads) and not _is_matrix(table):
+        spans = tuple(Span(start=head.start, end=head.end) for head in bare)
+        spans += tuple(Span(start=row.start, end=row.end) for row in rows[:_ROWS_SHOWN])
+        yield Unfilled(titles=tuple(head.text.strip() for head in bare), spans=spans, texts="columns")
+
+
+def _is_matrix(table: Table) -> bool:
+    """Whether marks tell which row goes with which column, so that an empty column says none."""
+    said = [cell.text.strip() for row in table.rows for cell in row.cells[1:] if cell.text.strip()]
+    return sum(text in _MARKS for text in said) * 2 > len(said)
+
+
+def _bare_members(table: Table) -> Iterator[Unfilled]:
+    """Yield the rows that have an identifier, or the name of what is to be described, and nothing else."""
+    if len(table.header.cells) < _FEWEST_HEADS:
+        return
+    said = [[cell.text.strip() for cell in row.cells] for row in table.rows]
+    bare = [
+        (row, texts[at])
+        for row, texts in zip(table.rows, said, strict=True)
+        if (at := _identifier_at(texts)) is not None and not any(texts[at + 1 :])
+    ]
+    most = max((sum(map(bool, texts)) for texts in said), default=0)
+    if bare and all(sum(bool(cell.text.strip()) for cell in row.cells) < most for row, _ in bare):
+        spans = tuple(Span(start=row.start, end=row.end) for row, _ in bare)
+        yield Unfilled(titles=tuple(name for _, name in bare), spans=spans, texts="members")
+
+
+def _identifier_at(texts: list[str]) -> int | None:
+    return next((at for at, text in enumerate(texts[:2]) if _IDENTIFIER.fullmatch(text)), None)
 
 
 def _value_beside(grid: list[list[str]], at: int, column: int) -> bool:

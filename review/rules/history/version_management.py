@@ -30,6 +30,8 @@ _AHEAD = re.compile(r"予定|計画|見込|期限|目標|まで")
 _NEARBY = 12
 _MONTHS_OF_SUMMER = 7
 _FIRST_EDITION = (1,)
+_WEEKDAY = re.compile(r"\s?\((?P<day>[月火水木金土日])(?:曜日?)?(?:[・,、]?祝)?\)")
+_DAYS = "月火水木金土日"
 _FROM_COLUMN = re.compile(r"開始(?:予定)?(?:日|年月日)|着手(?:予定)?日|^開始$|^自$|start", re.IGNORECASE)
 _TO_COLUMN = re.compile(r"(?:終了|完了)(?:予定)?(?:日|年月日)|^(?:終了|完了)$|^至$|end", re.IGNORECASE)
 
@@ -49,7 +51,8 @@ class Disorder:
 def date_order(target: RuleInput) -> RuleOutcome:
     """Report each pair of dates that cannot both be right; several statements after the last update are one."""
     checked, found = 0, []
-    for pairs in (_history(target), _cover_days(target), _periods(target), _columns(target), _after_update(target)):
+    readers = (_history, _cover_days, _periods, _columns, _weekdays, _after_update)
+    for pairs in (reader(target) for reader in readers):
         for disorder in pairs:
             checked += 1
             if disorder:
@@ -143,6 +146,20 @@ def _columns(target: RuleInput) -> Iterator[Disorder | None]:
                 yield wrong if end < start else None
 
 
+def _weekdays(target: RuleInput) -> Iterator[Disorder | None]:
+    """A day falls on one day of the week: 2026年11月24日（月） is a Tuesday."""
+    plain = narrow(target.text)
+    for found in find_days(plain):
+        said = _WEEKDAY.match(plain, found.end)
+        if said and not _is_code(target, found.start):
+            right = _DAYS[found.day.weekday()]
+            span = Span(start=found.start, end=said.end())
+            wrong = Disorder(
+                kind="weekday", first=target.text[span.start : span.end], second=f"（{right}）", places=(span,)
+            )
+            yield wrong if said["day"] != right else None
+
+
 def _after_update(target: RuleInput) -> Iterator[Disorder | None]:
     edition = read_edition(target.text, target.sections, target.blocks)
     stated = max(edition.updated, key=lambda each: each.day or date.min, default=None)
@@ -184,7 +201,7 @@ def _finding(target: RuleInput, found: Disorder) -> FindingDraft:
         severity=Severity.MAJOR,
         key=f"{found.first}|{found.second}",
         evidence=found.places,
-        data={"first": found.first, "second": found.second},
+        data={"first": found.first, "second": found.second} | ({"kind": found.kind} if found.kind == "weekday" else {}),
         texts=found.kind,
         words={**found.words, "first": found.first, "second": found.second, "where": where},
     )

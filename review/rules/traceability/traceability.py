@@ -39,7 +39,8 @@ _NUMBERING_HEAD = re.compile(
 )
 _ROW_HEAD = re.compile(r"(?:No\.?|#|項番|番号|連番|テスト?ケース\s*No\.?|ケース番号)", re.IGNORECASE)
 _PLAIN_NUMBER = re.compile(r"[0-9]{1,6}")
-_FEWEST_NUMBERED, _LEAST_DISTINCT = 4, 0.8
+_FEWEST_NUMBERED, _LEAST_DISTINCT, _MOSTLY_DISTINCT = 4, 0.8, 0.7
+_LISTED_ID = re.compile(r"[A-Za-z]{1,6}[-_]?[0-9]{2,6}(?:[-_][0-9]{1,4})?")
 
 
 @rule("traceability.undefined_reference", tags=("traceability",), reads_related=True)
@@ -244,8 +245,13 @@ def duplicate_definition(target: RuleInput) -> RuleOutcome:
     if not families and not numbers:
         return skipped("no_definitions")
     findings = [_repeated_finding(target, head, doubled) for head, doubled in numbers if doubled]
+    told = {name for _, doubled in numbers for name in doubled}
     for family in families:
-        clashes = {name: places for name, places in family.defined.items() if _clash(places, tables, target)}
+        clashes = {
+            name: places
+            for name, places in family.defined.items()
+            if name not in told and _clash(places, tables, target)
+        }
         if clashes:
             findings.append(_duplicate_finding(target, family, clashes))
     examined = sum(len(family.defined) for family in families) + len(numbers)
@@ -264,12 +270,28 @@ def _numbered_things(tables: tuple[Table, ...]) -> Iterator[tuple[str, dict[str,
             if not _NUMBERING_HEAD.fullmatch(head.text) or len(cells) < _FEWEST_NUMBERED:
                 continue
             if not all(_PLAIN_NUMBER.fullmatch(cell.text) for cell in cells):
+                yield from _listed_ids(head.text, cells)
                 continue
             places: dict[str, list[Cell]] = {}
             for cell in cells:
                 places.setdefault(cell.text, []).append(cell)
             if len(places) >= _LEAST_DISTINCT * len(cells):
                 yield head.text, {number: those for number, those in places.items() if len(those) > 1}
+
+
+def _listed_ids(head: str, cells: list[Cell]) -> Iterator[tuple[str, dict[str, list[Cell]]]]:
+    """Yield the identifiers of a column that two rows apart have; rows that follow each other are about one thing."""
+    filled = [cell for cell in cells if cell.text]
+    places: dict[str, list[int]] = {}
+    for at, cell in enumerate(filled):
+        places.setdefault(cell.text, []).append(at)
+    if len(filled) < _FEWEST_NUMBERED or not all(_LISTED_ID.fullmatch(cell.text) for cell in filled):
+        return
+    doubled = {name: found for name, found in places.items() if len(found) > 1}
+    if len(places) >= _MOSTLY_DISTINCT * len(filled) and not any(
+        second - first == 1 for found in doubled.values() for first, second in pairwise(found)
+    ):
+        yield head, {name: [filled[at] for at in found] for name, found in doubled.items()}
 
 
 def _numbered_rows(table: Table) -> Iterator[tuple[str, dict[str, list[Cell]]]]:
@@ -299,7 +321,7 @@ def _numbered_rows(table: Table) -> Iterator[tuple[str, dict[str, list[Cell]]]]:
 
 
 def _repeated_finding(target: RuleInput, head: str, doubled: dict[str, list[Cell]]) -> FindingDraft:
-    names = [f"{head} {number}" for number in doubled]
+    names = [f"{head} {number}" if number.isdigit() else number for number in doubled]
     cells = [cell for those in doubled.values() for cell in those]
     return finding(
         "traceability.duplicate_definition",

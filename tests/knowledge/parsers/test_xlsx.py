@@ -273,3 +273,32 @@ def test_empty_cells_with_borders_cost_less_than_filled_ones(tmp_path: Path, par
     assert texts(parse(save(source, tmp_path), max_cells=100))[1:] == ["題名"]
     with pytest.raises(ParseError):
         parse(save(source, tmp_path), max_cells=30)
+
+
+def test_rows_with_few_cells_stand_under_the_names_of_their_columns(tmp_path: Path, parse: Parse) -> None:
+    head = ["No", "分類", "内容", "検討事項", "難易度", "判定"]
+    rows = [[1, "可用性", None, None, "高", "採用"], *([number, None, None, None, "-"] for number in range(2, 9))]
+    source = workbook_of([["要件の一覧", None, "（機能面以外）"], head, *rows])
+
+    document = parse(save(source, tmp_path))
+
+    table = next(text for text in texts(document) if text.startswith("|"))
+    assert table.splitlines()[0] == "| No | 分類 | 内容 | 検討事項 | 難易度 | 判定 |"
+    assert len(table.splitlines()) == 2 + len(rows)
+
+
+def test_members_below_a_merged_name_stay_in_its_table(tmp_path: Path, parse: Parse) -> None:
+    members = ([None, name] for name in ("氏名", "住所", "電話", "登録日"))
+    rows = [["テーブル名", "項目"], ["利用者", "番号"], *members, ["予約", "番号"]]
+
+    document = parse(save(workbook_of(rows), tmp_path))
+
+    assert texts(document)[1].endswith("|  | 電話 |\n|  | 登録日 |\n| 予約 | 番号 |")
+
+
+def test_a_sentence_or_a_number_above_heads_no_table(tmp_path: Path, parse: Parse) -> None:
+    rows = [["1", "はじめに"], [None, "本書の目的"], [None, "対象"], [None, "前提"], [None, "参考"]]
+
+    document = parse(save(workbook_of(rows), tmp_path))
+
+    assert all(block.kind is not BlockKind.TABLE for block in document.blocks)

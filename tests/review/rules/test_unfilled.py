@@ -45,3 +45,31 @@ def test_formats_marks_and_what_another_document_holds_are_no_gaps(text):
 
 def test_what_is_put_off_without_a_document_is_empty():
     assert unfilled("# 手順\n\n詳細は別途記載\n") == [["# 手順"]]
+
+
+def test_empty_columns_and_rows_with_a_number_only_are_told_but_what_is_filled_in_later_is_not():
+    text = (
+        "# 一覧\n\n| ID | 画面名 | 説明 | 備考 | 結果 |\n|---|---|---|---|---|\n| S001 | 検索 |  |  |  |\n"
+        "| S002 | 登録 |  |  |  |\n| S003 | 詳細 |  |  |  |\n| S004 |  |  |  |  |\n"
+    )
+
+    told = {
+        found.data["certainty_kind"]: found.message.ja
+        for found in outcome_of("coverage.empty_section", rule_input(text)).findings
+    }
+
+    assert set(told) == {"columns", "members"}
+    assert "「説明」" in told["columns"]
+    assert "「S004」" in told["members"]
+
+
+def test_what_a_list_names_and_no_section_describes_is_told_where_most_have_one():
+    names = ("受付", "審査", "決裁", "交付")
+    rows = "\n".join(f"| {number} | {name}画面 |" for number, name in enumerate(names, 1))
+    sections = "\n".join(f"## {n}. {name}画面\n\n入力する。\n" for n, name in enumerate(names[:3], 2))
+    text = f"# 設計書\n\n## 1. 画面一覧\n\n| No | 画面名 |\n|---|---|\n{rows}\n\n{sections}"
+
+    (found,) = outcome_of("coverage.empty_section", rule_input(text)).findings
+
+    assert found.data["section"] == "交付画面"
+    assert unfilled(text + "\n## 5. 交付画面\n\n出力する。\n") == []
