@@ -4,64 +4,103 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
+from urllib.parse import urlencode
 
+from django.db.models import Value
+from django.db.models.functions import Coalesce
 from django.http import FileResponse, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
+from django.utils.functional import Promise
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from hub.access.principals import Scope
 from hub.admin_site.keyset import whole_number
 from hub.admin_site.pages import principal_of
 from hub.core.errors import Conflict, NotFound, Unavailable
 from hub.home.addresses import document_address, page_address, page_picture_address
+from hub.home.editing import bulk_choices, edit_choices
 from hub.home.pages import home_page, render_home
 from hub.home.uploading import may_upload, uploader
 from hub.rest.pagination import cursor_scope, paginate_keyset
-from knowledge.documents.documents import get_document
+from knowledge.documents.documents import get_document, is_changeable
 from knowledge.documents.reading import list_documents, list_versions, open_original
 from knowledge.documents.schemas import document_out
-from knowledge.models import Collection, DocumentType, DocumentVersion
+from knowledge.documents.views import document_views
+from knowledge.models import Collection, DocumentStatus, DocumentType, DocumentVersion
+from knowledge.models.documents import IN_WORK
 from knowledge.originals import WIDTHS, draw_page, has_pictures, original_of
 from knowledge.rendering import around_passage, outline_of, read_text
 from review.runs.reviews import list_reviews
 
 PER_PAGE = 50
-ORDERS = {"-updated_at": "updated", "title": "title"}
+FILTERS = ("q", "collection", "document_type", "status")
+# Columns that the list may be sorted by: their heads and fields.
+COLUMNS: dict[str, tuple[str | Promise, str]] = {
+    "title": (gettext_lazy("Document"), "title"),
+    "size": (gettext_lazy("Size"), "size"),
+    "uploader": (gettext_lazy("Uploaded by"), "uploader"),
+    "updated": (gettext_lazy("Updated"), "updated_at"),
+}
 LATEST_REVIEWS = 5
 
 
 @home_page
 def documents(request: HttpRequest) -> HttpResponseBase:
-    """List what the reader may read, the latest changes first or by title; narrowed down by words and kind."""
+    """List what the reader may read, in the order of a column; narrowed down by words, kind and state."""
     principal = principal_of(request)
-    asked = {name: request.GET.get(name, "").strip() for name in ("q", "collection", "document_type")}
-    order = next((key for key, name in ORDERS.items() if name == request.GET.get("order")), "-updated_at")
-    found = list_documents(
-        principal, query=asked["q"], collection=asked["collection"], document_type=asked["document_type"]
-    )
-    scope = cursor_scope("home-documents", order=order, **asked)
+    asked = {name: request.GET.get(name, "").strip() for name in FILTERS}
+    uploads = may_upload(principal)
+    columns = {name: one for name, one in COLUMNS.items() if name != "uploader" or uploads}
+    order = request.GET.get("order", "").strip()
+    order = order if order.removeprefix("-") in columns else "-updated"
+    found = list_documents(principal, query=asked.pop("q"), **asked)
+    asked["q"] = request.GET.get("q", "").strip()
     page = paginate_keyset(
-        found.filter(retired_at__isnull=True).select_related("collection", "document_type", "latest_version"),
+        (found if asked["status"] else found.filter(retired_at__isnull=True))
+        .select_related("collection", "document_type", "latest_version__blob", "owner")
+        .annotate(
+            size=Coalesce("latest_version__blob__size_bytes", 0), uploader=Coalesce("owner__username", Value(""))
+        ),
         limit=PER_PAGE,
         cursor=request.GET.get("cursor") or None,
-        scope=scope,
-        order=order,
+        scope=cursor_scope("home-documents", order=order, **asked),
+        order=("-" if order.startswith("-") else "") + columns[order.removeprefix("-")][1],
     )
     following = request.GET.copy()
     following["cursor"] = page.next_cursor or ""
+    query = urlencode({name: value for name, value in {**asked, "order": order}.items() if value})
     return render_home(
         request,
         "home/documents.html",
         title=_("Documents"),
         asked=asked,
-        order=ORDERS[order],
+        columns=[_column(name, title, order, asked) for name, (title, _field) in columns.items()],
+        shows_uploader=uploads,
         documents=page.items,
         next=f"?{following.urlencode()}" if page.next_cursor else "",
         is_first="cursor" not in request.GET,
+        order=order,
         collections=Collection.objects.visible_to(principal, Scope.READ).order_by("name"),
         document_types=DocumentType.objects.all(),
-        **(uploader(principal, collection=asked["collection"]) if may_upload(principal) else {}),
+        states=[one for one in DocumentStatus if one not in IN_WORK],
+        views=[(one, one.query == query) for one in document_views(principal)],
+        query=query,
+        **(bulk_choices(principal) if uploads else {}),
+        **(uploader(principal, collection=asked["collection"]) if uploads else {}),
     )
+
+
+def _column(name: str, title: str | Promise, order: str, asked: dict[str, str]) -> dict[str, Any]:
+    """A head of the list with the way to its order; the way of the present one turns it round."""
+    is_here = order.removeprefix("-") == name
+    turned = name if order.startswith("-") or (not is_here and name in ("title", "uploader")) else f"-{name}"
+    query = urlencode({key: value for key, value in {**asked, "order": turned}.items() if value})
+    return {
+        "title": title,
+        "link": f"?{query}",
+        "sorted": ("descending" if order.startswith("-") else "ascending") if is_here else "",
+    }
 
 
 @home_page
@@ -84,6 +123,7 @@ def document(request: HttpRequest, public_id: str) -> HttpResponseBase:
         outline=outline_of(text),
         reviews=list_reviews(principal, document_id=public_id)[:LATEST_REVIEWS],
         pages=_pages_of(public_id, versions),
+        **(edit_choices(principal, row) if is_changeable(principal, row) else {}),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from hub.home import asking, documents, guide, questions, reviews, uploading
+from hub.home import asking, documents, editing, guide, questions, reviews, uploading
 
 urlpatterns = [
     path("", asking.home, name="home"),
@@ -15,6 +15,10 @@ urlpatterns = [
     path("documents/upload/rows/", uploading.rows, name="upload-rows"),
     path("documents/upload/retry/", uploading.retry, name="upload-retry"),
     path("documents/upload/undo/", uploading.undo, name="upload-undo"),
+    path("documents/change/", editing.change_many, name="documents-change"),
+    path("documents/views/", editing.keep, name="documents-views"),
+    path("documents/<str:public_id>/change/", editing.change, name="document-change"),
+    path("documents/<str:public_id>/history/", editing.history, name="document-history"),
     path("documents/<str:public_id>/type/", uploading.set_type, name="document-type"),
     path("documents/<str:public_id>/", documents.document, name="document"),
     path("documents/<str:public_id>/passage/", documents.passage, name="passage"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -73,13 +74,13 @@ def paginate_keyset(
 ) -> KeysetPage[M]:
     """Take the page of ``queryset`` that starts behind ``cursor``, with one query.
 
-    ``order`` is a concrete non-null field, ``-`` in front for descending; ties are broken by the primary key in the
-    same direction. Rows that come or go between two pages neither repeat nor hide others.
+    ``order`` is a concrete non-null field or annotation, ``-`` in front for descending; ties are broken by the primary
+    key in the same direction. Rows that come or go between two pages neither repeat nor hide others.
 
     :raises InvalidInput: see :func:`decode_cursor`.
     """
     name, descending = order.removeprefix("-"), order.startswith("-")
-    field: Field[Any, Any] = queryset.model._meta.get_field(name)  # type: ignore[assignment]
+    field = _ordered_by(queryset, name)
     if cursor is not None:
         queryset = queryset.filter(_behind(field, decode_cursor(cursor, scope=scope), descending=descending))
     sign = "-" if descending else ""
@@ -88,6 +89,15 @@ def paginate_keyset(
     rows = rows[:limit]
     next_cursor = encode_cursor(_position(field, rows[-1]), scope=scope) if has_more else None
     return KeysetPage(items=rows, next_cursor=next_cursor)
+
+
+def _ordered_by(queryset: QuerySet[M], name: str) -> Field[Any, Any]:
+    annotation = queryset.query.annotations.get(name)
+    if annotation is None:
+        return queryset.model._meta.get_field(name)  # type: ignore[return-value]
+    field: Field[Any, Any] = copy(annotation.output_field)
+    field.name = field.attname = name
+    return field
 
 
 def _position(field: Field[Any, Any], row: Model) -> dict[str, Any]:

@@ -117,6 +117,7 @@ class DocumentPatch(Schema):
     document_type: ShortText | None = None
     metadata: dict[str, Any] | None = Field(None, max_length=GIVEN_JSON.entries)
     classification: ShortText | None = Field(None, description="c1, c2 or c3")
+    collection: ShortText | None = Field(None, description="the slug of one that you may upload to")
     legal_hold: LongText | None = Field(None, description="the reason; an empty one lifts the hold (curators)")
 
 
@@ -220,7 +221,7 @@ def get_document(request: HubRequest, document_id: str) -> DocumentOut:
 
 @router.patch("/documents/{document_id}", response=DocumentOut)
 def update_document(request: HubRequest, document_id: str, fields: DocumentPatch) -> DocumentOut:
-    """Change title, type, metadata or classification, or set or lift a legal hold."""
+    """Change title, type, metadata, classification or collection, or set or lift a legal hold."""
     changes = fields.model_dump(exclude_none=True)
     if "classification" in changes:
         changes["classification"] = collection_services.read_classification(changes["classification"] or "c0")

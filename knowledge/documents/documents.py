@@ -45,10 +45,15 @@ def changeable_document(principal: Principal, document_id: str) -> Document:
     Raises NotFound, Forbidden.
     """
     document = get_document(principal, document_id)
-    uploads = document.owner_id is not None and document.owner_id == principal.user_id
-    if not (curates(principal, document) or (uploads and principal.allows(Scope.UPLOAD))):
+    if not is_changeable(principal, document):
         raise Forbidden(_("Only a curator of the collection, or who uploaded the document, may do this."))
     return document
+
+
+def is_changeable(principal: Principal, document: Document) -> bool:
+    """Whether the caller, who may read the document, may change it. One query."""
+    uploads = document.owner_id is not None and document.owner_id == principal.user_id
+    return curates(principal, document) or (uploads and principal.allows(Scope.UPLOAD))
 
 
 def check_document_type(code: str) -> None:

@@ -1,17 +1,23 @@
-"""Changing what is said of a document: title, type, metadata, classification, legal hold."""
+"""Changing what is said of a document: title, type, metadata, classification, collection, legal hold; its history."""
 
 from __future__ import annotations
 
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, TypedDict, Unpack
 
 from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from hub.access.principals import Classification, Principal
+from hub.access.models import AuditEvent
+from hub.access.principals import Classification, Principal, Scope
 from hub.access.services import record_event
 from hub.core.bounds import check_row
-from hub.core.errors import Forbidden, InvalidInput
+from hub.core.errors import Conflict, Forbidden, HubError, InvalidInput
+from knowledge.collections import get_collection
 from knowledge.documents.documents import (
     changeable_document,
     check_ceiling,
@@ -23,6 +29,7 @@ from knowledge.documents.documents import (
 )
 from knowledge.graph.contribute import reclassify_document
 from knowledge.index.postings import write_postings
+from knowledge.ingest.graph import forget_document
 from knowledge.models import Chunk, Document, TypeGuess
 
 LONGEST_TITLE = 500
@@ -36,28 +43,43 @@ class DocumentChanges(TypedDict, total=False):
     document_type: str
     metadata: dict[str, Any]
     classification: Classification
+    collection: str
     legal_hold: str
 
 
 def update_document(*, principal: Principal, document_id: str, **changes: Unpack[DocumentChanges]) -> Document:
     """Change what is said of a document; search knows a new title at once.
 
-    Raises NotFound, Forbidden, InvalidInput. All of it is checked before anything is changed.
+    Another ``collection`` is one that the caller may upload to; what the document told the graph of the old one goes,
+    and it is read again for that of the new one. Raises NotFound, Forbidden, InvalidInput, and Conflict for a place
+    that is taken and for moving what comes from a watched source. All of it is checked before anything is changed.
     """
     rest = {name: value for name, value in changes.items() if name != "legal_hold"}
     document = changeable_document(principal, document_id) if rest else get_document(principal, document_id)
     values = _checked(principal, changes)
+    told = _before_and_after(document, values)
+    if values.get("collection_id") == document.collection_id:
+        del values["collection_id"]
+    elif "collection_id" in values and document.source_root:
+        raise Conflict(
+            _("{path} comes from a watched source, which would bring it back. Change the source's collection."),
+            code="document_of_source",
+            path=document.path,
+        )
     with transaction.atomic():
         if "legal_hold" in changes:
             set_legal_hold(principal=principal, document_id=document_id, reason=changes["legal_hold"])
-        if "classification" in values:
-            check_place(document, values["classification"])
+        if "classification" in values or "collection_id" in values:
+            place = Document(pk=document.pk, path=document.path, collection_id=document.collection_id)
+            place.collection_id = values.get("collection_id", document.collection_id)
+            check_place(place, values.get("classification", Classification(document.classification)))
+        if "collection_id" in values:
+            forget_document(Document.objects.select_for_update(of=["self"]).get(pk=document.pk))
         if values:
             Document.objects.filter(pk=document.pk).update(**values, updated_at=timezone.now())
-            record_event(
-                principal, "DOCUMENT_CHANGE", f"document:{document_id}", changed=sorted(values.keys() - {"type_guess"})
-            )
-        if "classification" in values:
+            changed = sorted(values.keys() - {"type_guess"})
+            record_event(principal, "DOCUMENT_CHANGE", f"document:{document_id}", changed=changed, **told)
+        if "classification" in values and "collection_id" not in values:
             document.classification = values["classification"]
             reclassify_document(document)  # no door waits for a worker to hide what is confidential now
         if "title" in values:  # it counts as text of each chunk, so those that search sees are indexed again
@@ -80,8 +102,68 @@ def _checked(principal: Principal, changes: DocumentChanges) -> dict[str, Any]:
         values["classification"] = changes["classification"]
     if "metadata" in changes:
         values["metadata"] = changes["metadata"]
+    if "collection" in changes:
+        values["collection_id"] = get_collection(principal, changes["collection"], scope=Scope.UPLOAD).pk
     check_row(Document(**values), only=values)
     return values
+
+
+def _before_and_after(document: Document, values: dict[str, Any]) -> dict[str, list[object]]:
+    """What the audit trail keeps of a change beside the names of the fields: nothing that people wrote."""
+    kept = {"document_type_id": "document_type", "classification": "classification", "collection_id": "collection"}
+    return {
+        name: [getattr(document, column), values[column]]
+        for column, name in kept.items()
+        if column in values and getattr(document, column) != values[column]
+    }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Updated:
+    """The ids of the documents that were changed, and those that were refused, each with the reason."""
+
+    changed: tuple[str, ...]
+    refused: tuple[tuple[str, HubError], ...]
+
+
+def update_documents(
+    *, principal: Principal, document_ids: Sequence[str], **changes: Unpack[DocumentChanges]
+) -> Updated:
+    """Change several documents alike; one that is refused does not keep the others from it."""
+    changed: list[str] = []
+    refused: list[tuple[str, HubError]] = []
+    for document_id in dict.fromkeys(document_ids):
+        try:
+            update_document(principal=principal, document_id=document_id, **changes)
+        except HubError as error:
+            refused.append((document_id, error))
+        else:
+            changed.append(document_id)
+    return Updated(changed=tuple(changed), refused=tuple(refused))
+
+
+def facts_digest(document: Document) -> str:
+    """Name what is said of a document now: another digest, and somebody has changed it since."""
+    said = [document.title, document.document_type_id, document.classification, document.collection_id]
+    text = json.dumps([*said, document.metadata], ensure_ascii=False, sort_keys=True)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+CHANGES = (
+    *("DOCUMENT_UPLOAD", "DOCUMENT_CHANGE", "DOCUMENT_RESTORE", "DOCUMENT_REINDEX"),
+    *("LEGAL_HOLD_SET", "LEGAL_HOLD_LIFT"),
+)
+MOST_CHANGES = 50
+
+
+def document_history(principal: Principal, document_id: str) -> Sequence[AuditEvent]:
+    """Who changed what of a document, the latest first, MOST_CHANGES at most; as far as the audit trail reaches back.
+
+    For those who may change it. Raises NotFound, Forbidden.
+    """
+    changeable_document(principal, document_id)
+    lines = AuditEvent.objects.filter(resource=f"document:{document_id}", action__in=CHANGES)
+    return list(lines.order_by("-pk")[:MOST_CHANGES])
 
 
 def _line(text: str, *, field: str, limit: int) -> str:

@@ -46,3 +46,4 @@ from knowledge.models.index import (
 from knowledge.models.ontology import Ontology, OntologyClass, OntologyClassKind, OntologyProperty, OntologyPropertyKind
 from knowledge.models.questions import AskedQuestion, NoQuestionsKept, Rating
 from knowledge.models.uploads import UploadBatch
+from knowledge.models.views import DocumentView
