@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import os
 import signal
@@ -20,9 +21,14 @@ REQUESTS = (5_000, 20, 20)
 
 
 def collect_seldom(after: tuple[int, int, int] = WORK) -> None:
-    """Look for cycles seldom, and never among objects that exist already, so that forked children share them."""
+    """Look for cycles seldom, and never among objects that exist already, so that forked children share them.
+
+    Nor at the end of the process: looking through all of its objects took a quarter of a short command's time.
+    """
     gc.freeze()
     gc.set_threshold(*after)
+    atexit.unregister(gc.freeze)
+    atexit.register(gc.freeze)  # the first to be registered, and so the last to run
 
 
 T = TypeVar("T")

@@ -1,4 +1,6 @@
 import os
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
 
@@ -81,3 +83,24 @@ def test_a_fork_while_another_thread_makes_the_value_does_not_block_the_child() 
     thread.join()
 
     assert child != value.get() == parent
+
+
+LEAVES_A_CYCLE = """
+from hub.core.processes import collect_seldom
+
+class Left:
+    def __del__(self):
+        print("looked at")
+
+collect_seldom()
+left = Left()
+left.itself = left
+del left
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "printed"), [(LEAVES_A_CYCLE, ""), (LEAVES_A_CYCLE.replace("collect_seldom()\n", ""), "looked at\n")]
+)
+def test_a_process_that_looks_for_cycles_seldom_does_not_look_at_its_end(code: str, printed: str) -> None:
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == printed
