@@ -138,10 +138,8 @@ async def upload_document(
     """Take a document in (文書アップロード・登録・取り込み): it is parsed, cut into chunks and indexed.
 
     Use it when the person gives a file or a text (添付ファイル、本文) to keep, search or review. Gives document_id and
-    processing_status: completed, processing or failed (status_reason says why). While it is processing, read or
-    subscribe to resource_uri; review_document waits for it. The same path with other content makes a new version.
-
-    Limit: HUB_MCP_MAX_BYTES (4 MiB); larger files go to POST /documents of the REST API.
+    processing_status: completed, processing or failed (status_reason says why). review_document waits for it. The same
+    path with other content makes a new version. Beyond HUB_MCP_MAX_BYTES (4 MiB): POST /documents of the REST API.
     """
     caller = current_caller()
     outcome = await in_thread(

@@ -15,6 +15,7 @@ from urllib.parse import unquote
 
 from hub.core.texts import Text
 from knowledge.parsers.anonymising.html import replace_in_html
+from knowledge.parsers.anonymising.office import rewrite_package
 from knowledge.parsers.anonymising.slots import Replacer
 from knowledge.parsers.anonymising.texts import replace_in_csv, replace_in_text, rewritten
 from knowledge.parsers.concealed import UnreadableOriginal, read_writings
@@ -56,6 +57,8 @@ def _rewrite(
         declared = _CHARSET.search(data[:4096]) if format_name == "html" else None
         rewrite = _by_format(format_name, replacer, filename, limits)
         result.write_bytes(rewritten(data, rewrite, declared=declared[1].decode() if declared else None))
+    elif format_name in ("docx", "xlsx", "pptx"):
+        rewrite_package(path, result, format_name, replacer, limits)
     else:
         raise parse_error("not_anonymised", format=format_name)
     return replacer.masking.replaced
