@@ -26,6 +26,7 @@ from knowledge.questions import note_question, own_questions
 from knowledge.rendering import ShownText, markdown_versions, shown_text
 from knowledge.search import MAX_OFFSET, MAX_QUERY_CHARS, search_sources
 from knowledge.text.excerpts import is_row
+from knowledge.text.follow_ups import MOST_CHARACTERS, FollowUp, resolve_follow_up
 from knowledge.text.tables import cells_of
 from knowledge.types.search import Facet, Hit, SearchDetail, SearchFilter, SearchQuery, SearchResult
 
@@ -47,11 +48,17 @@ UNSAID = frozenset({"extractive_answer", "not_in_documents", "no_good_evidence",
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """What an address asks: the question, the value that each facet is narrowed to, and where the page begins."""
+    """What an address asks: the question, the one before, the value of each facet, and where the page begins."""
 
     text: str = ""
+    before: str = ""
     chosen: Mapping[str, str] = field(default_factory=dict)
     offset: int = 0
+
+    @property
+    def whole(self) -> FollowUp:
+        """The question as one that stands by itself, with what it carries over from the one before."""
+        return resolve_follow_up(self.text, self.before)
 
     @property
     def filter(self) -> SearchFilter:
@@ -59,7 +66,7 @@ class Asked:
 
     def address(self, **changed: str | int | None) -> str:
         """Give the query of an address that asks this with some of it changed; None takes a value out."""
-        values: dict[str, Any] = {"q": self.text, **self.chosen, **changed}
+        values: dict[str, Any] = {"q": self.text, "before": self.before, **self.chosen, **changed}
         query = QueryDict(mutable=True)
         query.update({name: str(value) for name, value in values.items() if value not in (None, "")})
         return f"?{query.urlencode()}"
@@ -69,6 +76,7 @@ def read_asked(given: QueryDict) -> Asked:
     """Read what an address asks; what is not understood is left out."""
     return Asked(
         text=given.get("q", "").strip(),
+        before=given.get("before", "").strip()[: MOST_CHARACTERS + 1],
         chosen={name: value for name in FACETS if (value := given.get(name, "")) and _is_known(name, value)},
         offset=min(whole_number(given.get("offset"), digits=6) or 0, MAX_OFFSET),
     )
@@ -103,6 +111,7 @@ def home(request: HttpRequest) -> HttpResponseBase:
     """Show the question's field, and for a question the passages; the answer is fetched by the page."""
     principal, asked = principal_of(request), read_asked(request.GET)
     context: dict[str, Any] = {"asked": asked, "longest": MAX_QUERY_CHARS, "answer_query": asked.address()}
+    context |= {"whole": asked.whole, "as_typed": asked.address(before=None)}
     if not asked.text:
         listed = Collection.objects.visible_to(principal, Scope.SEARCH).order_by("name")
         context["collections"] = list(listed[: MOST_COLLECTIONS + 1])
@@ -117,7 +126,7 @@ def home(request: HttpRequest) -> HttpResponseBase:
 
 def _passages(principal: Principal, asked: Asked) -> dict[str, Any]:
     query = SearchQuery(
-        text=asked.text,
+        text=asked.whole.text,
         filter=asked.filter,
         limit=PER_PAGE,
         offset=asked.offset,
@@ -188,9 +197,10 @@ def answer(request: HttpRequest) -> HttpResponseBase:
     context: dict[str, Any] = {"asked": asked}
     if asked.text:
         try:
-            context |= _sentences(answer_question(principal, Question(text=asked.text, filter=asked.filter)))
+            text = asked.whole.text
+            context |= _sentences(answer_question(principal, Question(text=text, filter=asked.filter)))
             is_answered = bool(context["sentences"])
-            context["question_id"] = note_question(principal, asked.text, asked.filter, is_answered=is_answered)
+            context["question_id"] = note_question(principal, text, asked.filter, is_answered=is_answered)
         except HubError as error:
             context["error"] = str(error)
     return render_home(request, "home/answer.html", title=asked.text or _("Ask the documents"), **context)

@@ -411,3 +411,18 @@ def test_odd_looks_at_pages_are_answered_as_others(browser, document):
     other = make_user("職員")
     assert browser.get(f"/admin/sessions/?user={other.pk}").status_code == 404
     assert "unsafe-eval" not in browser.get("/").headers["Content-Security-Policy"]
+
+
+def test_a_question_that_goes_on_is_asked_whole_and_can_be_asked_as_it_is_typed(browser, document):
+    first = text_of(browser, f"/?q={quote(QUESTION)}")
+    assert f'name="before" value="{QUESTION}"' in first
+    page = text_of(browser, f"/?q={quote('それはどの機能の値ですか')}&before={quote(QUESTION)}")
+    assert "次の質問として調べました: 検索の応答時間はどの機能の値ですか" in page
+    assert 'name="before" value="検索の応答時間はどの機能の値ですか"' in page
+    answer = re.search(r'data-load="([^"]+)"', page)
+    assert answer
+    assert "検索の応答時間は 3 秒以内とする。" in text_of(browser, answer[1])
+    typed = re.search(r'<a href="([^"]+)">入力したとおりに質問する', page)
+    assert typed
+    assert "次の質問として" not in text_of(browser, f"/{typed[1]}")
+    assert "次の質問として" not in text_of(browser, f"/?q={quote('移行はいつ行いますか')}&before={quote(QUESTION)}")
