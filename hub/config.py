@@ -213,6 +213,9 @@ class Configuration(BaseSettings):
         1800, ge=10, le=86_400, description="seconds after which an MCP session without a request or stream ends"
     )
 
+    hub_env_file: Path | None = Field(
+        None, description="read in the place of .env beside manage.py; from the environment alone"
+    )
     hub_env: Literal["local", "production"] = Field(
         "local", description="production refuses a generated SECRET_KEY and wide-open hosts"
     )
@@ -561,7 +564,11 @@ class Configuration(BaseSettings):
 
 
 def load_configuration(env_file: Path | None = BASE_DIR / ".env") -> Configuration:
-    """Read and check everything at once. Raises ConfigurationError that names every problem."""
+    """Read and check everything at once; HUB_ENV_FILE takes ``env_file``'s place.
+
+    :raises ConfigurationError: names every problem.
+    """
+    env_file = Path(os.environ["HUB_ENV_FILE"]) if os.environ.get("HUB_ENV_FILE") else env_file
     try:
         return Configuration(_env_file=env_file)
     except ValidationError as error:

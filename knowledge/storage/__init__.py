@@ -13,5 +13,7 @@ from knowledge.storage.blobs import (
     remove_unused_blobs,
     unknown_names,
 )
+from knowledge.storage.copies import StoredFile, open_for_copy, put_copy, stored_files
 from knowledge.storage.errors import BlobMissing, StorageUnavailable
+from knowledge.storage.holding import hold_removals
 from knowledge.storage.rotation import Rotation, SealedState, rotate, sealed_state

@@ -22,6 +22,7 @@ from knowledge.models import Blob, DocumentVersion, Figure, PendingBytes
 from knowledge.ports import BlobStore
 from knowledge.remote.s3 import open_client
 from knowledge.storage.errors import BlobInUse
+from knowledge.storage.holding import may_remove
 from knowledge.storage.local import LocalBlobStore
 from knowledge.storage.sealed import SealedBlobStore, destroy_keys, live_keys
 
@@ -159,7 +160,8 @@ def remove_pending_bytes(*, many: bool = False) -> Removal:
 def delete_bytes(sha256: str) -> bool:
     """Remove bytes of a deleted document unless somebody has a row for them, or is storing them now.
 
-    False also when the store is another database's: they stay, and wait for `remove_pending_bytes`.
+    False also when the store is another database's, or a backup copies it: they stay, and wait for
+    `remove_pending_bytes`.
 
     :raises StorageUnavailable: the store does not answer.
     """
@@ -168,6 +170,8 @@ def delete_bytes(sha256: str) -> bool:
 
 def _remove(sha256: str) -> bool:
     with transaction.atomic():
+        if not may_remove():
+            return False
         lock_bytes(sha256)
         pending = PendingBytes.objects.filter(pk=sha256)
         if Blob.objects.filter(pk=sha256).exists():

@@ -20,6 +20,7 @@ from hub.core.encryption.master_keys import MasterKey, keyring
 from knowledge.models import Blob, PendingBytes, SealedBlob
 from knowledge.storage.blobs import bare_store, expect_bytes, get_blob_store, lock_bytes, owns_store
 from knowledge.storage.errors import BlobInUse, BlobMissing, StorageUnavailable
+from knowledge.storage.holding import may_remove
 from knowledge.storage.sealed import SealedBlobStore, context_of, destroy_keys, sealed_rows
 
 BATCH = 200
@@ -159,4 +160,7 @@ def _remove_one(sha256: str) -> None:
             _("The plain file {sha256} is not what its name says, and is kept. Restore it from a backup."),
             sha256=sha256,
         )
-    bare_store().delete(sha256)
+    with transaction.atomic():
+        if not may_remove():
+            raise BlobInUse(_("A backup copies the store; the plain file {sha256} is removed later."), sha256=sha256)
+        bare_store().delete(sha256)
