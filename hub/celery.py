@@ -50,6 +50,7 @@ app.conf.beat_schedule = {
     "sweep-temporary-files": {"task": "hub.sweep_temporary_files", "schedule": 60.0, "options": {"expires": 60}},
     "seal-audit": {"task": "hub.seal_audit", "schedule": 30.0, "options": {"expires": 30}},
     "verify-audit": {"task": "hub.verify_audit", "schedule": crontab(hour=3, minute=30)},
+    "backup": {"task": "hub.backup", "schedule": 300.0, "options": {"expires": 300}},
     "prune": {"task": "hub.prune", "schedule": 3600.0, "options": {"expires": 3600}},
 }
 
@@ -120,6 +121,14 @@ def verify_audit() -> None:
         remove_what_is_expired()
     finally:
         verify_and_alert()
+
+
+@app.task(name="hub.backup", time_limit=24 * 3600)
+def backup() -> bool:
+    """Make the day's backup into HUB_BACKUP_DIR when it is due; gives whether it did."""
+    from hub.backups.runs import back_up_when_due  # Django is not set up yet when this module is imported
+
+    return back_up_when_due()
 
 
 @app.task(name="hub.alerts")

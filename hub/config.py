@@ -364,6 +364,21 @@ class Configuration(BaseSettings):
     neo4j_url: BoltUrl = Field("", description="a bolt URL: Cypher queries of callers who see everything go there")
     neo4j_user: str = Field("", description="with NEO4J_URL")
     neo4j_password: str = Field("", description="with NEO4J_URL")
+    hub_backup_dir: Folder | None = Field(
+        None, description="where a worker makes a backup every day (docs/operations.md); empty = no schedule"
+    )
+    hub_backup_at: str = Field(
+        "01:30",
+        description="the time of day from which on it does, HH:MM in TIME_ZONE",
+        pattern=r"^([01]\d|2[0-3]):[0-5]\d$",
+    )
+    hub_backup_encrypt_to: str = Field(
+        "", description="public keys of age (age1…), comma separated, or a passphrase file; empty = in plain"
+    )
+    hub_backup_keep: int = Field(14, ge=1, le=3650, description="backups of HUB_BACKUP_DIR that stay; older ones go")
+    hub_backup_late_hours: int = Field(
+        26, ge=1, le=8760, description="hours since the last good backup after which an alert says that it is late"
+    )
     hub_workers: int = Field(2, ge=1, le=64, description="Celery worker processes started by `manage.py up`")
     hub_max_upload_bytes: int = Field(200 * 1024 * 1024, ge=1024, description="the largest file that is taken in")
     hub_max_expanded_bytes: int = Field(1024**3, ge=1024, description="the largest expanded size of a zip-based file")

@@ -50,6 +50,7 @@ INSTALLED_APPS = [
     "axes",
     "ninja",
     "hub.apps.HubConfig",
+    "hub.backups.apps.BackupsConfig",
     "hub.evaluation.apps.EvaluationConfig",
     "hub.llm.apps.LlmConfig",
     "knowledge.apps.KnowledgeConfig",

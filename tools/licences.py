@@ -46,7 +46,7 @@ def licence_of(found: Distribution) -> str:
     """The licence that a distribution's metadata name; empty when they name none.
 
     An expression counts before classifiers, and those before a free text, which may be a whole licence: its first line
-    is given then.
+    is given then. Last comes the first line of the file that they name.
     """
     facts = found.metadata
     if "License-Expression" in facts:
@@ -56,6 +56,8 @@ def licence_of(found: Distribution) -> str:
     if words:
         return " AND ".join(sorted(words))
     text = facts["License"] if "License" in facts else ""  # noqa: SIM401 (these metadata have no get)
+    if not text:
+        text = "".join(found.read_text(f"licenses/{name}") or "" for name in facts.get_all("License-File") or ())
     return next((line.strip() for line in text.splitlines() if line.strip()), "")
 
 

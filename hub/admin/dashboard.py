@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
-from functools import cache
 from typing import Any
 
 from django.db.models import Count, QuerySet, Sum
@@ -14,7 +12,8 @@ from django.utils.translation import gettext_lazy as _
 from hub.access.principals import HubRight, Principal
 from hub.admin_site.keyset import count_rows
 from hub.admin_site.pages import KINDS, principal_of
-from hub.config import BASE_DIR
+from hub.backups.manifest import hub_version
+from hub.backups.runs import backup_state
 from hub.rest.readiness import BASE_CHECKS, run_checks
 from knowledge.documents.reading import list_documents
 from knowledge.documents.workers import worker_is_alive
@@ -53,8 +52,9 @@ def dashboard_context(request: HttpRequest, context: dict[str, Any]) -> dict[str
         "failures": failed.order_by("-latest_version_id")[:FAILURES_SHOWN],
         "reviews": reviews[:REVIEWS_SHOWN],
         "health": _health(),
+        "backup": backup_state() if principal.may(HubRight.OPERATION) else None,
         "storage": _storage() if principal.may(HubRight.OPERATION) else None,
-        "version": _version(),
+        "version": hub_version(),
     }
 
 
@@ -75,9 +75,3 @@ def _health() -> list[tuple[Any, bool, str]]:
 
 def _storage() -> str:
     return str(filesizeformat(Blob.objects.aggregate(total=Sum("size_bytes"))["total"] or 0))
-
-
-@cache
-def _version() -> str:
-    project = tomllib.loads((BASE_DIR / "pyproject.toml").read_text(encoding="utf-8"))
-    return str(project["project"]["version"])

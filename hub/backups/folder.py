@@ -37,6 +37,7 @@ from django.utils.translation import gettext_lazy as _
 
 from hub.backups.errors import BackupDamaged, BackupFailed, RestoreRefused
 from hub.backups.sealing import BLOCK, Opener, Recipients, new_file, read_recipients
+from hub.core.errors import Conflict
 
 FORMAT = 1
 HEAD, ABOUT, IDENTITY, COPIES = "hub-backups.json", "about.json", "passphrase.age", "copies.txt"
@@ -153,12 +154,12 @@ class Folder:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Be the only one who writes here. :raises BackupFailed: another does."""
+        """Be the only one who writes here. :raises Conflict: another does."""
         with (self.root / HEAD).open("rb") as file:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError as error:
-                raise BackupFailed(_("Another backup is being made in {path}."), path=str(self.root)) from error
+                raise Conflict(_("Another backup is being made in {path}."), path=str(self.root)) from error
             yield
 
     def begin(self, moment: datetime) -> Path:

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NoReturn
 
 from tqdm import tqdm
+
+Watch = Callable[[int, int], None]
+
+
+def unwatched(_done: int, _total: int) -> None:
+    """Show nothing."""
 
 
 class Progress:

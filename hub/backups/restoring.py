@@ -29,6 +29,7 @@ from hub.backups.errors import RestoreRefused
 from hub.backups.folder import Backup
 from hub.backups.manifest import Manifest, row_counts, unknown_migrations
 from hub.backups.programs import replace_schema
+from hub.backups.progress import Watch, unwatched
 from hub.backups.sealing import Opener, new_file
 from hub.backups.searches import differing
 from hub.core.embedded import shared_postgres
@@ -36,7 +37,6 @@ from hub.core.embedded.cluster import lend_append_only
 from hub.core.temporary import temp_dir
 from knowledge.storage import put_copy
 
-Progress = Callable[[int, int], None]
 # What a running hub writes by itself between a restore and the look at it: signs of life and lines of the audit trail.
 MOVING = frozenset({"access_auditevent", "access_auditseal", "access_auditsealedlines", "django_migrations"})
 MOVING_BEGINNINGS = ("django_content_type", "auth_permission", "knowledge_workerheartbeat", "django_session", "axes_")
@@ -78,7 +78,7 @@ def read_keys(backup: Backup, opener: Opener) -> dict[str, str]:
     return found
 
 
-def check_backup(backup: Backup, progress: Progress = lambda _done, _total: None) -> int:
+def check_backup(backup: Backup, progress: Watch = unwatched) -> int:
     """Read every file of a backup and compare it with its hash, which asks for no key; gives how many they were.
 
     :raises BackupDamaged: names the first that is another.
@@ -99,7 +99,7 @@ def restore_backup(
     *,
     overwrite: bool = False,
     without_keys: bool = False,
-    progress: Progress = lambda _done, _total: None,
+    progress: Watch = unwatched,
 ) -> Restored:
     """Put the hub of a backup in the place of this one, migrate it to this version, and compare it with the backup.
 
@@ -190,7 +190,7 @@ def _refuse_used_database(manifest: Manifest, *, overwrite: bool) -> None:
         )
 
 
-def _restore_files(backup: Backup, opener: Opener, progress: Progress) -> int:
+def _restore_files(backup: Backup, opener: Opener, progress: Watch) -> int:
     """Put every stored file of the backup into the store; gives how many were not there."""
     lines = [json.loads(line) for line in _part(backup, places.FILES, opener).splitlines()]
     written = 0

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hmac
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -36,6 +36,7 @@ from hub.backups.manifest import (
     row_counts,
 )
 from hub.backups.programs import dumped
+from hub.backups.progress import Watch, unwatched
 from hub.backups.sealing import Recipients, new_file
 from hub.backups.searches import ask_ten
 from hub.core.encryption.errors import SealBroken
@@ -48,8 +49,6 @@ from knowledge.storage import (
     remove_pending_bytes,
     stored_files,
 )
-
-Progress = Callable[[int, int], None]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -82,7 +81,7 @@ def make_backup(
     encrypt_to: str = "",
     with_keys: bool = False,
     keep: int | None = None,
-    progress: Progress = lambda _done, _total: None,
+    progress: Watch = unwatched,
 ) -> Made:
     """Write a backup into the folder ``path``; files that an earlier one copied are read and compared, not copied.
 
@@ -186,7 +185,7 @@ class _Copying:
         about = "hub backup names 1\0" + ",".join(recipients.keys)
         self._naming = hmac.digest(settings.SECRET_KEY.encode(), about.encode(), "sha256") if recipients.keys else b""
 
-    def copy_all(self, files: list[StoredFile], part: Path, progress: Progress) -> Copied:
+    def copy_all(self, files: list[StoredFile], part: Path, progress: Watch) -> Copied:
         """Have a copy of each file that the store has, and write the lists of them."""
         lines, copies = [], []
         for number, file in enumerate(files, 1):

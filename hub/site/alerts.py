@@ -20,9 +20,10 @@ from django.core.cache import cache
 from django.db import DatabaseError
 from django.db.models import Count, Q
 from django.db.models.functions import Now
-from django.utils import translation
+from django.utils import formats, timezone, translation
 from django.utils.translation import gettext as _
 
+from hub.backups.runs import backup_state
 from hub.core.measures import MCP_FAILURES, total
 from hub.core.scheduled_rows import failing_tasks
 from knowledge.documents.workers import worker_is_alive
@@ -49,7 +50,7 @@ _LOCK_S = 60
 
 
 def troubles() -> dict[str, str]:
-    """Name what is wrong now: {key: one sentence in the active language}. Four queries at most and one for workers.
+    """Name what is wrong now: {key: one sentence in the active language}. Six queries at most and one for workers.
 
     It remembers how many MCP requests had failed, to see at the next look how many more there are.
     """
@@ -77,6 +78,10 @@ def troubles() -> dict[str, str]:
         found["mcp_failing"] = _(
             "MCP requests are failing for reasons inside the hub: %(count)d within 15 minutes. The log says why."
         ) % {"count": failures}
+    if late := backup_state().late_since:
+        found["backup"] = _("No good backup since %(moment)s; see `manage.py doctor`.") % {
+            "moment": formats.date_format(timezone.localtime(late), "DATETIME_FORMAT")
+        }
     return found | _failing_work()
 
 

@@ -21,6 +21,7 @@ from django.views.decorators.http import require_safe
 from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, CollectorRegistry, generate_latest
 from prometheus_client.core import GaugeMetricFamily, Metric, SummaryMetricFamily
 
+from hub.backups.runs import last_good
 from hub.core.client_address import address_of
 from hub.core.errors import Forbidden, HubError, Unauthenticated
 from hub.core.measures import SharedMeasures
@@ -95,7 +96,7 @@ def _is_tried_out(request: HttpRequest) -> bool:
 
 
 class DatabaseMetrics:
-    """Queues, workers and durations, read when they are asked for: nine aggregates over indexed columns."""
+    """Queues, workers and durations, read when they are asked for: ten reads of indexed columns."""
 
     def collect(self) -> Iterator[Metric]:
         """Give the families in a fixed order."""
@@ -114,6 +115,10 @@ class DatabaseMetrics:
         lag = "Age of the oldest document version that waits to become searchable, since it arrived."
         yield GaugeMetricFamily("hub_index_lag_seconds", lag, value=_age(documents, "created_at"))
         yield _failures()
+        if good := last_good():
+            what = "The moment that the newest good backup shows, in seconds since 1970."
+            moment = good.taken_at.timestamp() if good.taken_at else 0.0
+            yield GaugeMetricFamily("hub_backup_last_success_timestamp_seconds", what, value=moment)
         alive = WorkerHeartbeat.objects.filter(seen_at__gte=Now() - ALIVE_WITHIN).count()
         yield GaugeMetricFamily("hub_workers_alive", "Workers with a sign of life in the last 10 s.", value=alive)
         yield _durations(

@@ -12,8 +12,9 @@ from hub.access.principals import system_principal
 from hub.backups.folder import find_backup
 from hub.backups.progress import Progress
 from hub.backups.restoring import check_backup
+from hub.backups.runs import recorded_backup
 from hub.backups.sealing import read_opener
-from hub.backups.taking import Made, make_backup
+from hub.backups.taking import Made
 from hub.backups.verifying import verify_backup
 from hub.core.commands import HubCommand, cli_call
 
@@ -69,7 +70,7 @@ class Command(HubCommand):
         facts: dict[str, object] = {}
         with cli_call():
             if not check:
-                made = make_backup(
+                made = recorded_backup(
                     system_principal("backup"),
                     path,
                     encrypt_to=encrypt_to,

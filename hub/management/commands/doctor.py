@@ -12,6 +12,8 @@ from django.db.migrations.executor import MigrationExecutor
 
 from hub.access.audit_trail import owns_trail, rights_to_change_events
 from hub.audit.checks import summary_of, verify_everything
+from hub.backups.models import BackupRun
+from hub.backups.runs import backup_state
 from hub.core.commands import HubCommand, cli_call
 from hub.core.confinement import landlock_version
 from hub.core.connections import disk_is_encrypted, plain_connections
@@ -86,6 +88,7 @@ def _diagnose(*, repair: bool, remove_many: bool, claim: bool) -> Iterator[dict[
     if any(part["status"] == "error" for part in parts):
         return
     yield from _audit_lines()
+    yield _backups()
     yield from _hub_curators()
     yield from _patterns()
     yield _line("worker", "ok" if worker_is_alive() else "note", "" if worker_is_alive() else "no worker is running")
@@ -96,6 +99,21 @@ def _diagnose(*, repair: bool, remove_many: bool, claim: bool) -> Iterator[dict[
     yield _parser_children()
     yield from _connections()
     yield from _index(repair=repair, remove_many=remove_many)
+
+
+def _backups() -> dict[str, object]:
+    """When the last good backup was made, and whether the next one is late."""
+    state = backup_state()
+    last = "none is good"
+    if state.good:
+        last = f"the last good one is of {state.good.taken_at:%Y-%m-%d %H:%M %Z}, in {state.good.path}"
+    if state.late_since:
+        failed = BackupRun.objects.exclude(error="").order_by("-pk").first()
+        why = f"the last failure: {failed.error}" if failed else "do worker and beat run?"
+        return _line("backup", "warning", f"late since {state.late_since:%Y-%m-%d %H:%M %Z}; {last}; {why}")
+    if state.good is None:
+        return _line("backup", "note", "none is on record; run: manage.py backup PATH, or set HUB_BACKUP_DIR")
+    return _line("backup", "ok", last)
 
 
 def _store_owner() -> dict[str, object]:
