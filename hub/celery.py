@@ -15,6 +15,7 @@ from celery.exceptions import SecurityWarning
 from celery.schedules import crontab
 from celery.signals import (
     beat_init,
+    setup_logging,
     task_postrun,
     worker_init,
     worker_process_shutdown,
@@ -148,12 +149,24 @@ def _keep_failed_runs(sender: Task[Any, Any], state: str | None = None, **_signa
         keep_failures(f"{sender.name} (a whole run)", ["all of it"] if state == "FAILURE" else [])
 
 
+@setup_logging.connect
+def _log_as_the_hub_does(**_signal: object) -> None:
+    """Keep Celery from handlers of its own: its lines go where LOGGING says, in the form of LOG_FORMAT."""
+
+
 @worker_init.connect
 @beat_init.connect
 def _have_a_queue(**_signal: object) -> None:
     from hub.core.valkey import ensure_queue
 
     ensure_queue()
+
+
+@beat_init.connect
+def _give_signs_of_life(**_signal: object) -> None:
+    from hub.core.beat_signs import give_signs  # Django is not set up yet when this module is imported
+
+    give_signs()
 
 
 @beat_init.connect

@@ -12,9 +12,9 @@ from django.utils.translation import gettext_lazy as _
 from hub.access.principals import HubRight, Principal
 from hub.admin_site.keyset import count_rows
 from hub.admin_site.pages import KINDS, principal_of
-from hub.backups.manifest import hub_version
 from hub.backups.runs import backup_state
 from hub.rest.readiness import BASE_CHECKS, run_checks
+from hub.version import hub_version
 from knowledge.documents.reading import list_documents
 from knowledge.documents.workers import worker_is_alive
 from knowledge.models import Blob, Chunk, Document, DocumentStatus, WorkerHeartbeat

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import tomllib
 from datetime import datetime
-from functools import cache
 
-from django.apps import apps
 from django.db import connection
-from django.db.migrations.loader import MigrationLoader
 from pydantic import BaseModel, ConfigDict
 
 from hub.backups.keys import Keys
 from hub.backups.searches import Found
-from hub.config import BASE_DIR
 from knowledge.models import EmbeddingSet
 
 
@@ -38,28 +33,6 @@ class Manifest(BaseModel):
     keys: Keys
     searches: tuple[Found, ...]
     searches_failed: str = ""
-
-
-@cache
-def hub_version() -> str:
-    """Give the version of the code."""
-    project = tomllib.loads((BASE_DIR / "pyproject.toml").read_text(encoding="utf-8"))
-    return str(project["project"]["version"])
-
-
-def applied_migrations() -> list[tuple[str, str]]:
-    """List (app, name) of the migrations that the database has, in order. One query."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT app, name FROM django_migrations ORDER BY app, name")
-        return [(app, name) for app, name in cursor.fetchall()]
-
-
-def unknown_migrations(applied: list[tuple[str, str]]) -> list[str]:
-    """List the migrations that this code does not have: the database is of a newer version."""
-    on_disk = MigrationLoader(None).disk_migrations or {}
-    known = set(on_disk) | {pair for migration in on_disk.values() for pair in migration.replaces}
-    ours = {config.label for config in apps.get_app_configs()}
-    return [f"{app}.{name}" for app, name in applied if app in ours and (app, name) not in known]
 
 
 def row_counts() -> dict[str, int]:

@@ -46,7 +46,7 @@ def _where(role: str | None = None) -> tuple[str, dict[str, str]]:
 
 
 @contextmanager
-def dumped(snapshot: str, schema: str) -> Iterator[IO[bytes]]:
+def dumped(snapshot: str, schema: str, *, compress: bool = True) -> Iterator[IO[bytes]]:
     """Give the dump of a schema, as the snapshot sees it, to be read to its end inside the block.
 
     Rights and owners are those of the database that it is restored into; extensions are its own, too.
@@ -56,6 +56,7 @@ def dumped(snapshot: str, schema: str) -> Iterator[IO[bytes]]:
     # The hub's own role reads every table, but not the counters of the audit trail, which the superuser owns.
     conninfo, environment = _where(SUPERUSER if settings.EMBEDDED_DATABASE else None)
     command = [_program("pg_dump"), "--format=custom", "--no-owner", "--no-acl", "--exclude-extension=*"]
+    command += [] if compress else ["--compress=none"]
     command += [f"--snapshot={snapshot}", f"--schema={_exactly(schema)}", "--no-password", f"--dbname={conninfo}"]
     with tempfile.TemporaryFile() as said:
         process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=said)

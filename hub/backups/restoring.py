@@ -27,13 +27,14 @@ from hub.access.services import record_event
 from hub.backups import folder as places
 from hub.backups.errors import RestoreRefused
 from hub.backups.folder import Backup
-from hub.backups.manifest import Manifest, row_counts, unknown_migrations
+from hub.backups.manifest import Manifest, row_counts
 from hub.backups.programs import replace_schema
 from hub.backups.progress import Watch, unwatched
 from hub.backups.sealing import Opener, new_file
 from hub.backups.searches import differing
 from hub.core.embedded import shared_postgres
 from hub.core.embedded.cluster import lend_append_only
+from hub.core.schema_version import unknown_migrations
 from hub.core.temporary import temp_dir
 from knowledge.storage import put_copy
 

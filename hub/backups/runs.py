@@ -28,6 +28,7 @@ def recorded_backup(
     encrypt_to: str = "",
     with_keys: bool = False,
     keep: int | None = None,
+    compress: bool = True,
     progress: Watch = unwatched,
 ) -> Made:
     """Make a backup as `make_backup` does, and keep how it went, for doctor, the front page, metrics and alerts.
@@ -35,13 +36,23 @@ def recorded_backup(
     Another one that is under way (Conflict) is nobody's failure.
     """
     try:
-        made = make_backup(principal, path, encrypt_to=encrypt_to, with_keys=with_keys, keep=keep, progress=progress)
+        made = make_backup(
+            principal,
+            path,
+            encrypt_to=encrypt_to,
+            with_keys=with_keys,
+            keep=keep,
+            compress=compress,
+            progress=progress,
+        )
     except Conflict:
         raise
     except (HubError, OSError) as error:
         BackupRun.objects.create(path=str(path), error=str(error)[:ERROR_CHARS], is_encrypted=bool(encrypt_to))
         raise
     lost = [*made.manifest.missing, *made.manifest.damaged]
+    named = ", ".join(lost[:3])
+    lost_text = _("{count} stored files are missing or damaged: {names}").format(count=len(lost), names=named)
     BackupRun.objects.create(
         name=made.backup.name,
         path=str(made.backup.root),
@@ -49,11 +60,7 @@ def recorded_backup(
         taken_at=made.manifest.taken_at,
         files=made.manifest.files,
         file_bytes=made.manifest.file_bytes,
-        error=_("{count} stored files are missing or damaged: {names}").format(
-            count=len(lost), names=", ".join(lost[:3])
-        )
-        if lost
-        else "",
+        error=lost_text if lost else "",
     )
     newest = BackupRun.objects.order_by("-pk").values_list("pk", flat=True)[:RUNS_KEPT]
     BackupRun.objects.exclude(pk__in=list(newest)).delete()

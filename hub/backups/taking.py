@@ -29,10 +29,8 @@ from hub.backups.folder import Backup, Folder
 from hub.backups.keys import carried_keys, keys_in_use
 from hub.backups.manifest import (
     Manifest,
-    applied_migrations,
     database_facts,
     embedding_set_names,
-    hub_version,
     row_counts,
 )
 from hub.backups.programs import dumped
@@ -41,6 +39,8 @@ from hub.backups.sealing import Recipients, new_file
 from hub.backups.searches import ask_ten
 from hub.core.encryption.errors import SealBroken
 from hub.core.errors import HubError
+from hub.core.schema_version import applied_migrations
+from hub.version import hub_version
 from knowledge.storage import (
     BlobMissing,
     StoredFile,
@@ -81,6 +81,7 @@ def make_backup(
     encrypt_to: str = "",
     with_keys: bool = False,
     keep: int | None = None,
+    compress: bool = True,
     progress: Watch = unwatched,
 ) -> Made:
     """Write a backup into the folder ``path``; files that an earlier one copied are read and compared, not copied.
@@ -97,7 +98,7 @@ def make_backup(
     recipients = folder.prepare(encrypt_to)
     with folder.locked(), hold_removals():
         part = folder.begin(timezone.now())
-        facts, files = _write_database(part, recipients)
+        facts, files = _write_database(part, recipients, compress=compress)
         copied = _Copying(folder, recipients).copy_all(files, part, progress)
         manifest = Manifest(
             **facts,
@@ -144,7 +145,7 @@ def _snapshot() -> Iterator[str]:
             driver.isolation_level = before
 
 
-def _write_database(part: Path, recipients: Recipients) -> tuple[dict[str, Any], list[StoredFile]]:
+def _write_database(part: Path, recipients: Recipients, *, compress: bool) -> tuple[dict[str, Any], list[StoredFile]]:
     """Dump the database, and give the facts of the same moment and the stored files that it names."""
     with _snapshot() as snapshot:
         facts: dict[str, Any] = database_facts() | {
@@ -156,7 +157,7 @@ def _write_database(part: Path, recipients: Recipients) -> tuple[dict[str, Any],
             "keys": keys_in_use(),
         }
         with (
-            dumped(snapshot, facts["schema_name"]) as dump,
+            dumped(snapshot, facts["schema_name"], compress=compress) as dump,
             new_file(part / (places.DATABASE + recipients.suffix)) as target,
         ):
             recipients.write(dump, target)

@@ -16,6 +16,7 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from hub.core.errors import HubError, Unavailable
+from hub.core.schema_version import refuse_newer_database
 
 logger = logging.getLogger(__name__)
 
@@ -27,10 +28,11 @@ MAX_THREADS = 16
 
 
 def check_database() -> None:
-    """:raises Unavailable: PostgreSQL does not answer a query."""
+    """:raises Unavailable: PostgreSQL does not answer a query, or has the tables of a newer version."""
     try:
         with connections["default"].cursor() as cursor:
             cursor.execute("SELECT 1")
+        refuse_newer_database()
     except DatabaseError as error:
         logger.warning("readiness: database: %s", error)
         raise Unavailable(_("PostgreSQL does not answer. See DATABASE_URL and the server's log.")) from error

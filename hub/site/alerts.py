@@ -20,10 +20,13 @@ from django.core.cache import cache
 from django.db import DatabaseError
 from django.db.models import Count, Q
 from django.db.models.functions import Now
+from django.template.defaultfilters import filesizeformat
 from django.utils import formats, timezone, translation
 from django.utils.translation import gettext as _
 
 from hub.backups.runs import backup_state
+from hub.core.beat_signs import GONE_AFTER_S, seen_seconds_ago
+from hub.core.disk_room import rooms
 from hub.core.measures import MCP_FAILURES, total
 from hub.core.scheduled_rows import failing_tasks
 from knowledge.documents.workers import worker_is_alive
@@ -78,6 +81,17 @@ def troubles() -> dict[str, str]:
         found["mcp_failing"] = _(
             "MCP requests are failing for reasons inside the hub: %(count)d within 15 minutes. The log says why."
         ) % {"count": failures}
+    for room in rooms():
+        if room.is_nearly_full:
+            found[f"storage:{room.folder}"] = _("The disk of %(folder)s is nearly full: %(room)s are free.") % {
+                "folder": room.folder,
+                "room": filesizeformat(room.free_bytes),
+            }
+    seen = seen_seconds_ago()
+    if seen is not None and seen > GONE_AFTER_S:
+        found["beat"] = _("Scheduled work stands still: beat has given no sign of life for %(seconds)d seconds.") % {
+            "seconds": GONE_AFTER_S
+        }
     if late := backup_state().late_since:
         found["backup"] = _("No good backup since %(moment)s; see `manage.py doctor`.") % {
             "moment": formats.date_format(timezone.localtime(late), "DATETIME_FORMAT")

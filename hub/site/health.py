@@ -6,9 +6,12 @@ The measures are the counters of this process, and what PostgreSQL says of all o
 from __future__ import annotations
 
 import ipaddress
+import logging
 from collections.abc import Iterator
 
+import redis
 from django.conf import settings
+from django.db import Error as DatabaseError
 from django.db.models import Count, DurationField, ExpressionWrapper, F, Min, QuerySet, Sum
 from django.db.models.functions import Now
 from django.http import HttpRequest, HttpResponse, JsonResponse
@@ -22,7 +25,9 @@ from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, CollectorRegistry, 
 from prometheus_client.core import GaugeMetricFamily, Metric, SummaryMetricFamily
 
 from hub.backups.runs import last_good
+from hub.core.beat_signs import seen_seconds_ago
 from hub.core.client_address import address_of
+from hub.core.disk_room import rooms
 from hub.core.errors import Forbidden, HubError, Unauthenticated
 from hub.core.measures import SharedMeasures
 from hub.rest.problems import problem_response
@@ -33,6 +38,8 @@ from knowledge.models import DocumentStatus, DocumentVersion, WorkerHeartbeat
 from knowledge.models.documents import IN_WORK
 from review.models import Review
 from review.models.reviews import UNFINISHED, ReviewStatus
+
+logger = logging.getLogger(__name__)
 
 
 @require_safe
@@ -67,6 +74,8 @@ def metrics(request: HttpRequest) -> HttpResponse:
         return problem_response(request, error)
     registry = CollectorRegistry()
     registry.register(DatabaseMetrics())
+    registry.register(BeatMetrics())
+    registry.register(DiskMetrics())
     registry.register(SharedMeasures())
     return HttpResponse(generate_latest(REGISTRY) + generate_latest(registry), content_type=CONTENT_TYPE_LATEST)
 
@@ -99,7 +108,18 @@ class DatabaseMetrics:
     """Queues, workers and durations, read when they are asked for: ten reads of indexed columns."""
 
     def collect(self) -> Iterator[Metric]:
-        """Give the families in a fixed order."""
+        """Give the families in a fixed order, or none but ``hub_database_up`` 0 while PostgreSQL is away."""
+        try:
+            families = list(self._families())
+        except DatabaseError as error:
+            logger.warning("the measures of the database can't be read: %s", error)
+            families = []
+        yield GaugeMetricFamily(
+            "hub_database_up", "1 when the measures of the database could be read.", value=int(bool(families))
+        )
+        yield from families
+
+    def _families(self) -> Iterator[Metric]:
         documents = DocumentVersion.objects.filter(status__in=IN_WORK)
         reviews = Review.objects.filter(status__in=UNFINISHED)
         depth = GaugeMetricFamily("hub_queue_depth", "Work that is not finished.", labels=["queue", "status"])
@@ -125,6 +145,36 @@ class DatabaseMetrics:
             "hub_review", Review.objects.filter(status=ReviewStatus.COMPLETED), "started_at", "from start to completion"
         )
         yield _durations("hub_ingestion", DocumentVersion.objects.all(), "created_at", "from arrival to the end")
+
+
+class DiskMetrics:
+    """The room on the disks that this process writes to."""
+
+    def collect(self) -> Iterator[Metric]:
+        """Give the two families, by folder."""
+        free = GaugeMetricFamily("hub_disk_free_bytes", "Bytes that are free for the hub.", labels=["folder"])
+        size = GaugeMetricFamily("hub_disk_size_bytes", "Bytes of the disk in all.", labels=["folder"])
+        for room in rooms():
+            free.add_metric([str(room.folder)], room.free_bytes)
+            size.add_metric([str(room.folder)], room.size_bytes)
+        yield free
+        yield size
+
+
+class BeatMetrics:
+    """How long ago beat, which starts scheduled work, gave a sign of life."""
+
+    def collect(self) -> Iterator[Metric]:
+        """Give the one family, without a value while nothing is known."""
+        gauge = GaugeMetricFamily("hub_beat_seen_seconds", "Seconds since beat gave its last sign of life.", labels=[])
+        try:
+            seen = seen_seconds_ago()
+        except redis.RedisError as error:
+            logger.warning("beat's sign of life can't be read: %s", error)
+            seen = None
+        if seen is not None:
+            gauge.add_metric([], seen)
+        yield gauge
 
 
 def _failures() -> Metric:

@@ -35,6 +35,7 @@ def server_options(*, host: str, port: int, log_level: str = "warning") -> dict[
         "timeout_keep_alive": KEEP_ALIVE_S,
         "timeout_graceful_shutdown": GRACE_S,
         "log_level": log_level,
+        "log_config": None,  # its lines go where ours go, in the form of LOG_FORMAT
     }
 
 

@@ -52,9 +52,8 @@ def test_every_service_that_is_waited_for_is_there_and_can_be_waited_for(compose
 
 
 def test_every_named_volume_is_declared(compose):
-    used = {
-        volume.partition(":")[0] for service in compose["services"].values() for volume in service.get("volumes", [])
-    }
+    mounted = [volume for service in compose["services"].values() for volume in service.get("volumes", [])]
+    used = {volume.partition(":")[0] for volume in mounted if not volume.startswith("./")}
     assert used == set(compose["volumes"])
 
 

@@ -80,6 +80,8 @@ def plain_backup(hub, place):
     finally:
         stop.set()
         uploads.join()
+    listed = hub.call("GET", "/documents", params={"limit": 100}).json()["items"]
+    hub.wait_until_finished(*(one["document_id"] for one in listed))
     return json.loads(made.stdout), before
 
 
@@ -126,9 +128,9 @@ def test_a_backup_of_a_busy_hub_is_restored_with_every_answer(hub, place, plain_
         now = answers(running)
     finally:
         running.stop()
-    # What came in during the backup may be among the answers, or not; what was there before has not changed.
-    for old, new in zip(before, now, strict=True):
-        assert [one for one in old if one not in new] == []
+    # What came in during the backup changes the scores of searches; ten of the same moment were equal above.
+    assert len(before) == len(QUESTIONS) + 1
+    assert now[len(QUESTIONS) :] == before[len(QUESTIONS) :]
 
     again = other.manage("restore", facts["backup"], check=False)
     assert again.returncode == 1, again.stderr
@@ -147,8 +149,8 @@ def test_the_hub_that_runs_is_not_overwritten(hub, plain_backup):
 
 def test_the_second_backup_copies_no_file_again_and_old_ones_go(hub, place, plain_backup):
     first = find_backup(place / "plain")
-    made = json.loads(hub.manage("backup", str(place / "plain"), "--keep", "1", "--json").stdout)
     known = first.copies()
+    made = json.loads(hub.manage("backup", str(place / "plain"), "--keep", "1", "--json").stdout)
     assert made["copied"] == made["files"] - len(known)
     assert made["removed_backups"] == 1
     assert not first.path.exists()
@@ -198,6 +200,12 @@ def test_an_encrypted_backup_with_its_keys_is_restored_by_one_command(hub, place
     assert restored["equal"], restored
     assert_well(other)
     assert (other.data_dir / "secret_key").read_text() == (hub.data_dir / "secret_key").read_text()
+    running = start_hub(other.data_dir)
+    try:
+        running.token = hub.token
+        assert answers(running) == answers(hub)  # nothing comes in any more: passages, scores, places, findings
+    finally:
+        running.stop()
 
 
 def test_a_backup_of_a_newer_version_is_refused(hub, place, plain_backup):

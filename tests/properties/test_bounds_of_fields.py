@@ -93,6 +93,7 @@ WRITTEN_BY_THE_HUB = {
     "access.AuditEvent.details": "the hub's own line",
     "access.AuditSeal.gaps": "counted by the hub, at most a batch of numbers and their gaps",
     "access.AuditSeal.late": "counted by the hub, at most a batch of numbers",
+    "backups.BackupRun.error": "the hub's own sentence, cut at 2,000 characters",
     "access.AuditSeal.parts": "the hub's own, one entry for each kind",
     "access.ProviderAccount.groups": "what an identity provider says, cut to a thousand",
     "access.Authenticator.secret": "made by the hub",

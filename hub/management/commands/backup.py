@@ -37,6 +37,9 @@ class Command(HubCommand):
         parser.add_argument(
             "--with-keys", action="store_true", help="put SECRET_KEY and the other keys into it; encrypted backups only"
         )
+        parser.add_argument(
+            "--no-compression", action="store_true", help="for a storage that compresses, or finds what is the same"
+        )
         parser.add_argument("--keep", type=int, metavar="N", help="remove all but the newest N backups of the folder")
         parser.add_argument(
             "--check", action="store_true", help="make none; read the newest one and compare it with its hashes"
@@ -57,6 +60,7 @@ class Command(HubCommand):
         path: Path,
         encrypt_to: str,
         with_keys: bool,
+        no_compression: bool,
         keep: int | None,
         check: bool,
         verify: bool,
@@ -76,6 +80,7 @@ class Command(HubCommand):
                     encrypt_to=encrypt_to,
                     with_keys=with_keys,
                     keep=keep,
+                    compress=not no_compression,
                     progress=Progress("files"),
                 )
                 facts = _facts(made)

@@ -14,6 +14,7 @@ from hub.access.audit_trail import owns_trail, rights_to_change_events
 from hub.audit.checks import summary_of, verify_everything
 from hub.backups.models import BackupRun
 from hub.backups.runs import backup_state
+from hub.core.beat_signs import GONE_AFTER_S, seen_seconds_ago
 from hub.core.commands import HubCommand, cli_call
 from hub.core.confinement import landlock_version
 from hub.core.connections import disk_is_encrypted, plain_connections
@@ -92,6 +93,7 @@ def _diagnose(*, repair: bool, remove_many: bool, claim: bool) -> Iterator[dict[
     yield from _hub_curators()
     yield from _patterns()
     yield _line("worker", "ok" if worker_is_alive() else "note", "" if worker_is_alive() else "no worker is running")
+    yield _beat()
     if claim:
         claim_store()
     yield _store_owner()
@@ -99,6 +101,15 @@ def _diagnose(*, repair: bool, remove_many: bool, claim: bool) -> Iterator[dict[
     yield _parser_children()
     yield from _connections()
     yield from _index(repair=repair, remove_many=remove_many)
+
+
+def _beat() -> dict[str, object]:
+    """Whether the process that starts scheduled work lives."""
+    seen = seen_seconds_ago()
+    if seen is None or seen > GONE_AFTER_S:
+        ago = "has given no sign of life" if seen is None else f"gave its last sign of life {seen:.0f} s ago"
+        return _line("beat", "note", f"it {ago}: sweeps, retention, backups and seals wait until it is started")
+    return _line("beat", "ok")
 
 
 def _backups() -> dict[str, object]:

@@ -18,12 +18,12 @@ from hub.access.principals import local_operator
 from hub.backups.errors import BackupDamaged, BackupFailed, RestoreRefused
 from hub.backups.folder import find_backup
 from hub.backups.keys import Keys, keys_in_use
-from hub.backups.manifest import applied_migrations, unknown_migrations
 from hub.backups.restoring import check_backup, read_keys, read_manifest, restore_backup
 from hub.backups.sealing import Opener, read_opener
 from hub.backups.taking import make_backup
 from hub.core.encryption.key_text import new_key
 from hub.core.errors import Conflict
+from hub.core.schema_version import applied_migrations, unknown_migrations
 from knowledge.documents.deletion import delete_document
 from knowledge.models import Blob, PendingBytes, SealedBlob
 from knowledge.storage import get_blob_store, hold_removals, remove_pending_bytes, rotate

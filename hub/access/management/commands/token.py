@@ -11,7 +11,7 @@ from django.core.management.base import CommandError
 from django.utils import timezone
 
 from hub.access.models import AccessToken
-from hub.access.principals import HubRight, Scope, parse_scopes
+from hub.access.principals import HubRight, Principal, Scope, local_operator, parse_scopes
 from hub.access.services import HAS_PASSWORD_OF_ITS_DAY, create_token, local_principal, revoke_token
 from hub.core.commands import HubCommand, cli_call
 
@@ -52,7 +52,7 @@ class Command(HubCommand):
             raise CommandError(f"--expires takes 1 to {most} days (HUB_TOKEN_MAX_DAYS)")
         expires_at = timezone.now() + timedelta(days=days) if isinstance(days, int) else None
         row, token = create_token(
-            principal=local_principal(str(options["token"])),
+            principal=_maker(str(options["token"])),
             user=user,
             name=str(options["name"]),
             scopes=scopes,
@@ -83,6 +83,13 @@ class Command(HubCommand):
             raise CommandError("name the token by its number: manage.py token revoke 3")
         row = revoke_token(principal=local_principal(str(options["token"])), token_id=token_id)
         self.stdout.write(f"revoked {row}")
+
+
+def _maker(token: str) -> Principal:
+    """The caller; on a database without any token ever, who has its password makes the first one."""
+    if not (token or settings.CONFIG.hub_token) and not AccessToken.objects.exists():
+        return local_operator()
+    return local_principal(token)
 
 
 def _state(row: AccessToken) -> str:

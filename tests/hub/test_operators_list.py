@@ -1,0 +1,93 @@
+"""What operators of a production shape missed: probes by address, measures in trouble, a dead beat, the first token."""
+
+from __future__ import annotations
+
+from time import time as clock
+
+import pytest
+from django.conf import settings as django_settings
+from django.contrib.auth.models import User
+from django.core.management import call_command
+from django.db import OperationalError
+
+from hub.access.models import AccessToken
+from hub.core.beat_signs import KEY, seen_seconds_ago
+from hub.core.disk_room import Room
+from hub.core.errors import Unauthenticated
+from hub.core.valkey import client_of
+from hub.site.alerts import troubles
+from hub.site.server_options import server_options
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("queue")]
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/readyz"])
+def test_probes_answer_by_any_name_and_nothing_else_does(client, settings, path):
+    settings.ALLOWED_HOSTS = ["hub.example"]
+    answer = client.get(path, headers={"Host": "10.0.0.7:8000"})
+    assert answer.status_code in {200, 503}
+    assert answer.json()
+    assert client.get("/admin/", headers={"Host": "10.0.0.7:8000"}).status_code == 400
+
+
+def test_metrics_say_that_the_database_is_away_and_give_the_others(client, monkeypatch):
+    def away(_self: object) -> None:
+        raise OperationalError("no connection")
+
+    monkeypatch.setattr("hub.site.health.DatabaseMetrics._families", away)
+    page = client.get("/metrics", headers={"Host": "localhost"})
+    assert page.status_code == 200
+    text = page.content.decode()
+    assert "hub_database_up 0.0" in text
+    assert "hub_http_requests_total" in text
+    assert "hub_queue_depth" not in text
+
+
+@pytest.fixture
+def last_sign():
+    client = client_of(django_settings.REDIS_CLIENT_URL)
+    client.delete(KEY)
+    yield lambda seconds_ago: client.set(KEY, clock() - seconds_ago)
+    client.delete(KEY)
+
+
+def test_a_dead_beat_is_told_by_alerts_doctor_and_metrics(client, last_sign, capsys):
+    assert seen_seconds_ago() is None
+    assert "beat" not in troubles()  # nothing is known yet
+    last_sign(5)
+    assert "beat" not in troubles()
+    assert 4 < (seen_seconds_ago() or 0) < 60
+    last_sign(90)
+    assert "beat" in troubles()
+    text = client.get("/metrics", headers={"Host": "localhost"}).content.decode()
+    (line,) = [line for line in text.splitlines() if line.startswith("hub_beat_seen_seconds ")]
+    assert float(line.split()[1]) >= 90
+    call_command("doctor", no_color=True)
+    assert "beat: it gave its last sign of life" in capsys.readouterr().out
+
+
+def test_the_first_token_of_a_shared_database_is_made_on_the_command_line_and_no_second_one(settings, capsys):
+    settings.EMBEDDED_DATABASE = False
+    User.objects.create_superuser("admin", password="長い合言葉は忘れにくいものがよい")
+    call_command("token", "create", "--user", "admin", "--scopes", "admin")
+    assert capsys.readouterr().out.startswith("hub_")
+    with pytest.raises(Unauthenticated):
+        call_command("token", "create", "--user", "admin")
+    AccessToken.objects.update(revoked_at="2026-01-01T00:00:00Z")
+    with pytest.raises(Unauthenticated):  # a revoked one was one, too
+        call_command("token", "create", "--user", "admin")
+
+
+def test_the_servers_own_lines_have_the_form_of_all_others():
+    assert server_options(host="127.0.0.1", port=1)["log_config"] is None
+
+
+def test_a_disk_that_is_nearly_full_is_told_by_its_folder(client, monkeypatch, settings):
+    full = Room(settings.HUB_DATA_DIR, 3 * 1024**3, 100 * 1024**3)
+    assert full.is_nearly_full
+    assert not Room(settings.HUB_DATA_DIR, 90 * 1024**3, 2000 * 1024**3).is_nearly_full
+    assert not Room(settings.HUB_DATA_DIR, 3 * 1024**3, 4 * 1024**3).is_nearly_full
+    monkeypatch.setattr("hub.site.alerts.rooms", lambda: [full])
+    assert str(settings.HUB_DATA_DIR) in troubles()[f"storage:{settings.HUB_DATA_DIR}"]
+    text = client.get("/metrics", headers={"Host": "localhost"}).content.decode()
+    assert f'hub_disk_free_bytes{{folder="{settings.HUB_DATA_DIR}"}}' in text
