@@ -2,8 +2,8 @@
 FROM python:3.11-slim
 ENV PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1 ORT_DISABLE_TELEMETRY=1
 WORKDIR /srv/hub
-COPY requirements/base.txt requirements/neo4j.txt requirements/
-RUN pip install --no-cache-dir -r requirements/base.txt -r requirements/neo4j.txt
+COPY requirements/base.txt requirements/neo4j.txt requirements/ocr.txt requirements/
+RUN pip install --no-cache-dir -r requirements/base.txt -r requirements/neo4j.txt -r requirements/ocr.txt
 COPY . .
 RUN useradd --system --home /var/lib/hub --create-home hub
 USER hub

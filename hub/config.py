@@ -388,6 +388,14 @@ class Configuration(BaseSettings):
         120, ge=1, description="processor seconds, or five times as many on the clock, after which parsing is given up"
     )
     hub_parse_memory_bytes: int = Field(2 * 1024**3, ge=256 * 1024**2, description="the memory a parser may take")
+    hub_ocr_engine: Literal["auto", "ppocr", "tesseract", "none"] = Field(
+        "auto",
+        description="what reads scanned pages; auto: PP-OCR where requirements/ocr.txt is installed, else tesseract",
+    )
+    hub_ocr_figures: bool = Field(True, description="read the words in pictures of documents with OCR, too")
+    hub_ocr_page_s: int = Field(
+        60, ge=5, le=1800, description="processor seconds after which OCR of a page is given up"
+    )
     hub_graph_memory_bytes: int = Field(
         4 * 1024**3, ge=512 * 1024**2, description="the memory that the process for Cypher queries may take"
     )

@@ -10,6 +10,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 import django_stubs_ext
 from csp.constants import NONE, SELF, UNSAFE_EVAL, UNSAFE_INLINE
 from django.utils.translation import gettext_lazy as _
+from kombu import Queue
 
 import hub.core.log_masking
 import hub.core.private_files  # noqa: F401 (from here on files are their owner's only)
@@ -138,7 +139,9 @@ CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = True
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None
-CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 3600}
+CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 3600, "queue_order_strategy": "priority"}
+# In the order in which workers take from them.
+CELERY_TASK_QUEUES = [Queue("celery"), Queue("ocr")]
 CELERY_BEAT_SCHEDULE_FILENAME = str(HUB_DATA_DIR / "beat-schedule")
 CELERY_TASK_TIME_LIMIT = 1800
 

@@ -23,7 +23,15 @@ from knowledge.ontology import shape_checks
 def advance_version(*, version_id: int) -> None:
     """Do the next stage of a version and queue what follows."""
     if pipeline.advance(version_id):
-        enqueue("knowledge.advance_version", version_id=version_id)
+        enqueue(pipeline.next_task(version_id), version_id=version_id)
+
+
+# A queue of its own, behind the others: pages that are read for minutes let documents with text go first.
+@shared_task(name="knowledge.read_version", acks_late=True, queue="ocr")
+def read_version(*, version_id: int) -> None:
+    """Read pages of a version with OCR for a bounded time and queue what follows."""
+    if pipeline.advance(version_id):
+        enqueue(pipeline.next_task(version_id), version_id=version_id)
 
 
 # A message that waits longer is dropped: the sweep sends another one every few seconds while a set needs work.
@@ -80,6 +88,7 @@ def sweep() -> int:
     # how to find the ids of what is lost, and the task for each with the name of its argument
     kinds: dict[str, tuple[Callable[[], Sequence[int]], str, str]] = {
         "versions": (pipeline.take_stuck, "knowledge.advance_version", "version_id"),
+        "pages to read": (pipeline.take_stuck_readings, "knowledge.read_version", "version_id"),
         "embedding sets": (builds.take_waiting, "knowledge.build_embedding_set", "set_id"),
         "graphs of documents": (graph.take_due, "knowledge.update_graph", "document_pk"),
         "shape checks": (shape_checks.lost_checks, "knowledge.validate_shapes", "ontology_id"),

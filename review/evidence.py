@@ -13,9 +13,9 @@ MAX_QUOTE = 300
 
 
 def locate(text: str, sections: Sequence[Section], blocks: Sequence[Block], span: Span | None) -> dict[str, Any]:
-    """Say where a span is: section, page, lines, offsets, cells; all null for what is missing."""
+    """Say where a span is: section, page, lines, offsets, cells, how sure OCR was; all null for what is missing."""
     if span is None:
-        names = ("page_number", "line_range", "start_offset", "end_offset", "cell")
+        names = ("page_number", "line_range", "start_offset", "end_offset", "cell", "ocr_confidence")
         return {"section_path": [], **dict.fromkeys(names)}
     section = section_at(sections, span.start)
     block = next((block for block in blocks if block.start <= span.start < block.end), None)
@@ -26,6 +26,7 @@ def locate(text: str, sections: Sequence[Section], blocks: Sequence[Block], span
         "start_offset": span.start,
         "end_offset": span.end,
         "cell": block.cell if block else None,
+        "ocr_confidence": block.ocr if block else None,
     }
 
 

@@ -22,6 +22,11 @@ def fence_of(parts: Iterable[str]) -> str:
     return hashlib.sha256("\0".join(parts).encode("utf-8", "replace")).hexdigest()[:FENCE_LENGTH]
 
 
-def fenced(content: str, *, label: str, place: str, fence: str) -> str:
-    """One passage between its fences, under the place where it is in its document."""
+def fenced(content: str, *, label: str, place: str, fence: str, ocr: float | None = None) -> str:
+    """One passage between its fences, under the place where it is in its document.
+
+    ``ocr`` is how sure OCR was of words that it read, from 0 to 1: the model is told that characters may be wrong.
+    """
+    if ocr is not None:
+        place = f"{place}; read from a picture by OCR, confidence {ocr:.2f}: characters may be wrong"
     return f'<passage-{fence} id="{label}">\n[{place}]\n{content}\n</passage-{fence}>'

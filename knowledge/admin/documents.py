@@ -19,12 +19,12 @@ from django.utils.translation import gettext_lazy as _
 from hub.access.principals import Principal, Scope
 from hub.admin_site.base import everybody, nobody
 from hub.admin_site.keyset import KeysetModelAdmin
-from hub.admin_site.pages import badge, principal_of, progress_bar, two_lines
+from hub.admin_site.pages import badge, errors_as_messages, principal_of, progress_bar, two_lines
 from knowledge.admin import document_pages
 from knowledge.admin.document_pages import confirm_and_delete
 from knowledge.admin.fields import CollectionFilter, StateFilter, TypeFilter
 from knowledge.documents.reading import list_documents
-from knowledge.documents.reindexing import retry_documents
+from knowledge.documents.reindexing import cancel_reading, retry_documents
 from knowledge.models import Collection, Document, DocumentStatus
 from knowledge.models.documents import IN_WORK
 
@@ -39,7 +39,7 @@ class DocumentAdmin(KeysetModelAdmin):
     list_filter = (StateFilter, CollectionFilter, TypeFilter)
     search_fields = ("title", "path")
     search_help_text = _("Title or path")
-    actions = ("retry", "delete_documents")
+    actions = ("retry", "cancel_ocr", "delete_documents")
     pages = {
         "knowledge_document_upload": ("upload/", document_pages.upload),
         "knowledge_document_progress": ("progress/", document_pages.progress),
@@ -95,6 +95,14 @@ class DocumentAdmin(KeysetModelAdmin):
             messages.error(request, str(error))
         if done.started:
             messages.success(request, _("Started again: {count}.").format(count=len(done.started)))
+
+    @admin.action(description=_("Stop reading the selected documents with OCR"))
+    def cancel_ocr(self, request: HttpRequest, queryset: QuerySet[Document]) -> None:
+        """Let each go on with the pages that were read; what is refused is shown document by document."""
+        for document_id in queryset.values_list("public_id", flat=True):
+            with errors_as_messages(request):
+                document = cancel_reading(principal=principal_of(request), document_id=document_id)
+                messages.success(request, _("Stopped: {path}.").format(path=document.path))
 
     @admin.action(description=_("Delete the selected documents"))
     def delete_documents(self, request: HttpRequest, queryset: QuerySet[Document]) -> HttpResponseBase:

@@ -88,7 +88,7 @@ def _fenced(hit: Hit, label: str, fence: str) -> str:
     place = " > ".join([hit.title, *hit.section_path]).replace("\n", " ")
     header = header_of(hit)
     content = f"{header}\n{hit.content}" if header else hit.content
-    return fenced(content, label=label, place=place, fence=fence)
+    return fenced(content, label=label, place=place, fence=fence, ocr=hit.ocr_confidence)
 
 
 def _schema(labels: list[str]) -> AnswerSchema:

@@ -24,7 +24,7 @@ from knowledge.documents import deletion, editing, reading, reindexing, uploads
 from knowledge.documents import documents as document_services
 from knowledge.documents.anonymising import read_anonymising
 from knowledge.documents.reading import describe_figure_again, figure_filename, open_figure
-from knowledge.documents.reindexing import MOST_AT_ONCE, retry_documents, retry_failed
+from knowledge.documents.reindexing import MOST_AT_ONCE, retry_documents, retry_failed, retry_unread
 from knowledge.documents.schemas import (
     ChunkOut,
     DeletionReceiptOut,
@@ -49,6 +49,7 @@ class RetryIn(Schema):
 
     document_ids: list[ShortText] = Field(default_factory=list, max_length=MOST_AT_ONCE)
     collection: ShortText = Field("", description="its failed documents, 200 at most; call again while there are more")
+    needs_ocr: bool = Field(False, description="of the collection: those that need OCR instead, once it is installed")
 
 
 class RefusedOut(Schema):
@@ -70,12 +71,20 @@ def retry(request: HubRequest, asked: RetryIn) -> HttpResponse:
         raise InvalidInput(_("Give either document_ids or a collection."), field="document_ids")
     principal = request.principal
     if asked.collection:
-        done = retry_failed(principal=principal, collection=asked.collection)
+        retried = retry_unread if asked.needs_ocr else retry_failed
+        done = retried(principal=principal, collection=asked.collection)
     else:
         done = retry_documents(principal=principal, document_ids=asked.document_ids)
     refused = [RefusedOut(document_id=one, code=error.error_code, detail=str(error)) for one, error in done.refused]
     body = RetriedOut(started=list(done.started), refused=refused)
     return accepted(request, location="/api/v1/jobs", body=body)
+
+
+@router.post("/documents/{document_id}/ocr/cancel", response=DocumentOut)
+def cancel_ocr(request: HubRequest, document_id: str) -> DocumentOut:
+    """Stop reading the document's pages with OCR; it goes on with those that were read."""
+    done = reindexing.cancel_reading(principal=request.principal, document_id=document_id)
+    return document_out(document_services.get_document(request.principal, done.public_id))
 
 
 READ_BLOCK = 256 * 1024

@@ -65,6 +65,7 @@ def _chunk(markdown: str, start: int, end: int, *, index: int, cut: Draft, budge
         has_table=any(piece.block.kind is BlockKind.TABLE for piece in cut.pieces),
         has_figure=any(_shows_figure(markdown, piece.block) for piece in cut.pieces),
         language=language_of(content),
+        ocr_confidence=min((piece.block.ocr for piece in cut.pieces if piece.block.ocr is not None), default=None),
     )
 
 

@@ -16,6 +16,7 @@ from knowledge.collections import get_collection
 from knowledge.documents.documents import changeable_document, chunk_policy
 from knowledge.documents.reading import list_documents
 from knowledge.ingest import pipeline
+from knowledge.ingest.page_readings import engine_name
 from knowledge.models import Blob, Document, DocumentStatus, DocumentVersion, UploadBatch
 from knowledge.types.chunks import ChunkOptions
 
@@ -131,7 +132,39 @@ def retry_documents(*, principal: Principal, document_ids: Sequence[str]) -> Ret
 
 def retry_failed(*, principal: Principal, collection: str) -> Retried:
     """Work again on the failed documents of a collection, the oldest first, MOST_AT_ONCE at most. Raises NotFound."""
+    return _retry_all(principal, collection, DocumentStatus.FAILED)
+
+
+def retry_unread(*, principal: Principal, collection: str) -> Retried:
+    """Work again on a collection's documents that need OCR, after it was installed; otherwise as `retry_failed`.
+
+    :raises Conflict: OCR is switched off or not installed. :raises NotFound: no such collection.
+    """
+    if engine_name() is None:
+        raise Conflict(
+            _("OCR is not installed or is switched off: see HUB_OCR_ENGINE and docs/operations.md."),
+            code="ocr_unavailable",
+        )
+    return _retry_all(principal, collection, DocumentStatus.NEEDS_OCR)
+
+
+def _retry_all(principal: Principal, collection: str, status: DocumentStatus) -> Retried:
     get_collection(principal, collection)
-    failed = list_documents(principal, collection=collection, status=DocumentStatus.FAILED).order_by("pk")
-    ids = list(failed.values_list("public_id", flat=True)[:MOST_AT_ONCE])
+    found = list_documents(principal, collection=collection, status=status).order_by("pk")
+    ids = list(found.values_list("public_id", flat=True)[:MOST_AT_ONCE])
     return retry_documents(principal=principal, document_ids=ids)
+
+
+def cancel_reading(*, principal: Principal, document_id: str) -> Document:
+    """Stop reading a document with OCR after the page that is being read; it goes on with what was read.
+
+    :raises NotFound: Forbidden: as `reindex_document`. :raises Conflict: it is not being read.
+    """
+    document = changeable_document(principal, document_id)
+    version = document.latest_version
+    with transaction.atomic():
+        being_read = DocumentVersion.objects.filter(pk=version.pk if version else 0, status=DocumentStatus.READING)
+        if not being_read.update(ocr_cancelled=True):
+            raise Conflict(_("{path} is not being read with OCR."), code="not_being_read", path=document.path)
+        record_event(principal, "DOCUMENT_OCR_CANCEL", f"document:{document.public_id}")
+    return changeable_document(principal, document_id)

@@ -9,9 +9,19 @@ from pydantic import BaseModel, Field
 
 from hub.access.principals import Classification
 from hub.core.shapes import TextOrNone, filled
+from knowledge.ingest.page_readings import seconds_left
 from knowledge.models import Chunk, Collection, DeletionReceipt, Document, DocumentStatus, DocumentVersion, Figure
 from knowledge.text.structure import figures_without_picture
 from knowledge.types.documents import Block, BlockKind, Section
+
+
+class OcrOut(BaseModel):
+    """How far reading with OCR has come."""
+
+    pages: int
+    pages_read: int
+    seconds_left: float | None = Field(description="about; null: not known, or not being read")
+    is_cancelled: bool
 
 
 class DocumentOut(BaseModel):
@@ -24,10 +34,13 @@ class DocumentOut(BaseModel):
     collection: str
     document_type: str
     classification: str = Field(description="c1, c2 or c3")
-    status: str = Field(description="stored, parsing, chunking, embedding, ready, needs_ocr, failed or retired")
+    status: str = Field(
+        description="stored, parsing, reading (OCR), chunking, embedding, ready, needs_ocr, failed or retired"
+    )
     status_code: str | None = Field(description="stable code of the reason")
     status_reason: str | None = Field(description="why the document stands where it stands")
     progress: int = Field(description="0 to 100")
+    ocr: OcrOut | None = Field(description="pages and pictures that OCR reads; null: none")
     attempts: int = Field(description="how often the stage under way was tried; 0 when it is done")
     format: str | None
     pages_count: int | None
@@ -83,6 +96,7 @@ class ChunkOut(BaseModel):
     has_table: bool
     has_figure: bool
     language: str | None
+    ocr_confidence: float | None = Field(description="0 to 1, how sure OCR was of words it read; null: none were")
 
 
 class CollectionOut(BaseModel):
@@ -130,6 +144,7 @@ def _document_fields(document: Document) -> dict[str, Any]:
         "status_reason": version.status_reason if version else None,
         "progress": version.progress if version else 0,
         "attempts": version.attempts if version else 0,
+        "ocr": _ocr_out(version) if version and version.ocr_pages is not None else None,
         "format": (version.format or None) if version else None,
         **{name: getattr(version, name, None) for name in COUNTS},
         "sha256": version.blob_id if version else None,
@@ -140,6 +155,15 @@ def _document_fields(document: Document) -> dict[str, Any]:
         "created_at": document.created_at,
         "updated_at": document.updated_at,
     }
+
+
+def _ocr_out(version: DocumentVersion) -> OcrOut:
+    return OcrOut(
+        pages=version.ocr_pages or 0,
+        pages_read=version.ocr_pages_read or 0,
+        seconds_left=seconds_left(version),
+        is_cancelled=version.ocr_cancelled,
+    )
 
 
 COUNTS = ("pages_count", "chunks_count", "sections_count", "tables_count", "figures_count", "character_count")

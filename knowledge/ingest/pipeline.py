@@ -7,7 +7,7 @@ once: only the holder of the lease works, and a stage that ran twice leaves the 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 
 from django.conf import settings
@@ -22,6 +22,7 @@ from hub.core.lease import Lease, LeaseLost, claim, free, lease_duration
 from hub.core.measures import STAGE_SECONDS, timed
 from knowledge.ingest import stages
 from knowledge.ingest.graph import update_graph_now
+from knowledge.ingest.page_readings import forget_readings
 from knowledge.models import DocumentStatus, DocumentVersion
 from knowledge.models.documents import IN_WORK
 from knowledge.parsers.errors import ParseError
@@ -31,10 +32,16 @@ logger = logging.getLogger(__name__)
 Stage = Callable[[DocumentVersion, Lease], DocumentStatus]
 STAGES: dict[str, Stage] = {
     DocumentStatus.PARSING: stages.parse,
+    DocumentStatus.READING: stages.read,
     DocumentStatus.CHUNKING: stages.chunk,
     DocumentStatus.EMBEDDING: stages.embed,
 }
-PROGRESS_AT = {DocumentStatus.PARSING: 1, DocumentStatus.CHUNKING: 10, DocumentStatus.EMBEDDING: 20}
+PROGRESS_AT = {
+    DocumentStatus.PARSING: 1,
+    DocumentStatus.READING: 2,
+    DocumentStatus.CHUNKING: 10,
+    DocumentStatus.EMBEDDING: 20,
+}
 BACKOFF = timedelta(seconds=5)
 SWEEP_LIMIT = 200
 LONGEST_LEASE = 8
@@ -146,7 +153,11 @@ def _publish(version: DocumentVersion, *, progress: int) -> None:
 
 
 def reset(version_id: int) -> None:
-    """Put a version back to the start of the pipeline, whatever its state; a worker loses its lease."""
+    """Put a version back to the start of the pipeline, whatever its state; a worker loses its lease.
+
+    Pages that OCR could not read, or that another engine read, are read again.
+    """
+    forget_readings(version_id)
     DocumentVersion.objects.filter(pk=version_id).update(
         status=DocumentStatus.STORED,
         status_code="",
@@ -157,8 +168,23 @@ def reset(version_id: int) -> None:
         lease_token="",
         lease_expires_at=None,
         finished_at=None,
+        ocr_cancelled=False,
+        ocr_pages=None,
+        ocr_pages_read=None,
+        ocr_started_at=None,
         queued_at=Now(),
     )
+
+
+def next_task(version_id: int) -> str:
+    """The name of the task that does a version's next stage."""
+    is_read = DocumentVersion.objects.filter(pk=version_id, status=DocumentStatus.READING).exists()
+    return "knowledge.read_version" if is_read else "knowledge.advance_version"
+
+
+def take_stuck_readings(limit: int = SWEEP_LIMIT) -> list[int]:
+    """As `take_stuck`, for versions whose pages are to be read with OCR."""
+    return _take((DocumentStatus.READING,), limit)
 
 
 def take_stuck(limit: int = SWEEP_LIMIT) -> list[int]:
@@ -166,9 +192,13 @@ def take_stuck(limit: int = SWEEP_LIMIT) -> list[int]:
 
     A version given out is not given out again for two leases, so that a long queue is not filled with copies.
     """
+    return _take([status for status in IN_WORK if status != DocumentStatus.READING], limit)
+
+
+def _take(statuses: Sequence[DocumentStatus], limit: int) -> list[int]:
     crashed = Q(lease_expires_at__lt=Now())
     lost = Q(lease_expires_at__isnull=True, queued_at__lt=Now() - 2 * lease_duration())
-    stuck = DocumentVersion.objects.filter(crashed | lost, free(), status__in=IN_WORK).order_by("queued_at")
+    stuck = DocumentVersion.objects.filter(crashed | lost, free(), status__in=statuses).order_by("queued_at")
     with transaction.atomic():
         ids = list(stuck.select_for_update(skip_locked=True).values_list("pk", flat=True)[:limit])
         DocumentVersion.objects.filter(pk__in=ids).update(queued_at=Now(), lease_expires_at=None)

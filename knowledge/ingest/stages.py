@@ -21,6 +21,7 @@ from knowledge.index.active_embedder import active_embedding_set, embedder_of, l
 from knowledge.index.outside import admit_versions
 from knowledge.index.postings import delete_postings
 from knowledge.index.vectors import EMBED_BATCH, delete_vectors, embed_chunks, write_embedded
+from knowledge.ingest import page_readings
 from knowledge.ingest.content import blocks_of, content_of, sections_of, store_content
 from knowledge.ingest.figures import put_figures, store_figures
 from knowledge.models import (
@@ -53,9 +54,12 @@ WALL_PER_CPU = 5
 
 
 def parse(version: DocumentVersion, lease: Lease) -> DocumentStatus:
-    """Read the stored bytes in a child process and store Markdown and structure."""
+    """Read the stored bytes in a child process and store Markdown and structure, with what OCR read so far."""
     with get_blob_store().local_path(version.blob_id) as path:
-        parsed = parse_isolated(path, filename=version.filename, limits=parse_limits(), heartbeat=lease.renew)
+        readings = page_readings.readings_of(version)
+        parsed = parse_isolated(
+            path, filename=version.filename, limits=parse_limits(), heartbeat=lease.renew, readings=readings
+        )
     title_before, name_before = _names_before(version)
     content = content_of(version, parsed)
     put_figures(parsed.figures)
@@ -68,8 +72,19 @@ def parse(version: DocumentVersion, lease: Lease) -> DocumentStatus:
             Document.objects.filter(pk=version.document_id).update(title=content.title)
         elif name_before and title == name_before:
             Document.objects.filter(pk=version.document_id).update(title=version.filename)
-        _guess_type(version, content)
-    return DocumentStatus.CHUNKING
+        page_readings.take_over_readings(version)
+        is_unread = bool(page_readings.unread(version))
+        if not is_unread:
+            _guess_type(version, content)
+    if is_unread:
+        return DocumentStatus.READING
+    # What was taken over just now has yet to be put in.
+    return DocumentStatus.CHUNKING if page_readings.has_all(version, readings) else DocumentStatus.PARSING
+
+
+def read(version: DocumentVersion, lease: Lease) -> DocumentStatus:
+    """Read the pages and pictures without text with OCR, for a bounded time."""
+    return page_readings.read_some(version, lease)
 
 
 def _guess_type(version: DocumentVersion, content: VersionContent) -> None:
@@ -182,6 +197,7 @@ def _chunk_row(version: DocumentVersion, policy: ChunkPolicy, markdown: str, spa
         has_table=span.has_table,
         has_figure=span.has_figure,
         language=span.language,
+        ocr_confidence=span.ocr_confidence,
     )
 
 
@@ -280,10 +296,10 @@ def _publish(version: DocumentVersion, lease: Lease, embedding_set: EmbeddingSet
             others.update(status=EmbeddingSetStatus.BUILDING)
         if needs_ocr:
             pages = ", ".join(map(str, needs_ocr[:20])) + (" …" if len(needs_ocr) > 20 else "")
+            advice = page_readings.advice(version)
             DocumentVersion.objects.filter(pk=version.pk).update(
                 status_code="needs_ocr",
-                status_reason_ja=f"文字情報のないページがあります（{pages}）。"
-                "OCR で文字を付けた PDF を登録してください。",
-                status_reason_en=f"Pages without a text layer: {pages}. Upload a PDF with text added by OCR.",
+                status_reason_ja=f"文字を読み取れないページがあります（{pages}）。{advice.ja}",
+                status_reason_en=f"Pages whose text could not be read: {pages}. {advice.en}",
             )
     return DocumentStatus.NEEDS_OCR if needs_ocr else DocumentStatus.READY

@@ -9,6 +9,7 @@ from knowledge.models.documents import (
     DocumentType,
     DocumentVersion,
     Figure,
+    PageText,
     PendingBytes,
     SealedBlob,
     TypeGuess,

@@ -180,6 +180,7 @@ class Document(models.Model):
 class DocumentStatus(models.TextChoices):
     STORED = "stored", _("stored")
     PARSING = "parsing", _("parsing")
+    READING = "reading", _("reading with OCR")
     CHUNKING = "chunking", _("chunking")
     EMBEDDING = "embedding", _("embedding")
     READY = "ready", _("ready")
@@ -188,7 +189,13 @@ class DocumentStatus(models.TextChoices):
     RETIRED = "retired", _("retired")
 
 
-IN_WORK = (DocumentStatus.STORED, DocumentStatus.PARSING, DocumentStatus.CHUNKING, DocumentStatus.EMBEDDING)
+IN_WORK = (
+    DocumentStatus.STORED,
+    DocumentStatus.PARSING,
+    DocumentStatus.READING,
+    DocumentStatus.CHUNKING,
+    DocumentStatus.EMBEDDING,
+)
 
 
 class DocumentVersion(models.Model):
@@ -197,7 +204,8 @@ class DocumentVersion(models.Model):
     ``status`` names the stage that is due or under way. A stage is worked on by the holder of the lease;
     ``attempts`` counts the tries of the running stage. ``policy`` is how it was cut when it came in; with
     ``has_own_policy`` its uploader chose it, and no embedding set's default takes its place. ``anonymised`` says how
-    much of each kind was replaced before it was stored; null when nothing was to be.
+    much of each kind was replaced before it was stored; null when nothing was to be. ``ocr_pages`` are the pictures
+    that OCR reads of it, null where it reads none.
     """
 
     public_id = models.CharField(max_length=40, unique=True, default=partial(new_id, "ver"), editable=False)
@@ -229,6 +237,10 @@ class DocumentVersion(models.Model):
     figures_count = models.PositiveIntegerField(_("figures"), null=True, editable=False)
     character_count = models.PositiveIntegerField(_("characters"), null=True, editable=False)
     chunks_count = models.PositiveIntegerField(_("chunks"), null=True, editable=False)
+    ocr_pages = models.PositiveIntegerField(null=True, editable=False)
+    ocr_pages_read = models.PositiveIntegerField(null=True, editable=False)
+    ocr_started_at = models.DateTimeField(null=True, editable=False)
+    ocr_cancelled = models.BooleanField(default=False, editable=False)
     created_at = models.DateTimeField(_("created"), default=timezone.now, editable=False)
     queued_at = models.DateTimeField(default=timezone.now, editable=False)
     finished_at = models.DateTimeField(_("finished"), null=True, editable=False)
@@ -267,6 +279,27 @@ class VersionContent(models.Model):
 
     def __str__(self) -> str:
         return str(self.version_id)
+
+
+class PageText(models.Model):
+    """What OCR read of one picture of a version: a page, or a figure. ``picture`` is a hash of what it looks like.
+
+    ``reading`` is a `PageReading` as JSON; with an ``error`` (the code of why it could not be read) it is null.
+    """
+
+    version = models.ForeignKey(DocumentVersion, on_delete=models.CASCADE, related_name="page_texts")
+    picture = models.CharField(max_length=64)
+    engine = models.CharField(max_length=60)
+    reading = models.JSONField(null=True)
+    error = models.CharField(max_length=60, blank=True)
+    seconds = models.FloatField(default=0)
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["version", "picture"], name="one_reading_per_picture")]
+
+    def __str__(self) -> str:
+        return f"{self.version_id} {self.picture[:12]}"
 
 
 class Figure(models.Model):

@@ -58,6 +58,7 @@ class Chunk(models.Model):
     has_table = models.BooleanField(default=False)
     has_figure = models.BooleanField(default=False)
     language = models.CharField(max_length=8, null=True)  # noqa: DJ001 (null is "not told")
+    ocr_confidence = models.FloatField(null=True)  # null: no word of it was read by OCR
 
     class Meta:
         verbose_name = _("chunk")

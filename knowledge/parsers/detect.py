@@ -11,7 +11,22 @@ from knowledge.parsers.archives import entry_names, read_entry
 from knowledge.parsers.encoding import decoding_error
 from knowledge.parsers.errors import ParseError, corrupted, parse_error
 
-SUPPORTED_FORMATS = ("md", "txt", "html", "csv", "pdf", "docx", "xlsx", "pptx", "xls", "xlsb", "ods", "epub", "ipynb")
+SUPPORTED_FORMATS = (
+    "md",
+    "txt",
+    "html",
+    "csv",
+    "pdf",
+    "docx",
+    "xlsx",
+    "pptx",
+    "xls",
+    "xlsb",
+    "ods",
+    "epub",
+    "ipynb",
+    "image",
+)
 
 _TEXT_EXTENSIONS = {
     **dict.fromkeys((".txt", ".text", ".log"), "txt"),
@@ -33,6 +48,7 @@ _CONVERT = {
 }
 _OLE2_MAGIC = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _HEAD_BYTES = 1 << 16
+_PICTURES = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"II*\x00", b"MM\x00*")
 _HTML_START = re.compile(
     rb"\s*(<\?xml[^>]*>\s*)?(?>(?:<!--.*?-->\s*)*)<(!doctype\s+html|html|head|body)\b", re.I | re.S
 )
@@ -73,6 +89,8 @@ def detect_format(path: Path, *, filename: str) -> str:
         return _zip_format(path, extension)
     if head.startswith(_OLE2_MAGIC):
         return _ole2_format(path, extension)
+    if head.startswith(_PICTURES):
+        return "image"
     if b"%PDF-" in head[:1024]:
         return "pdf"
     return _text_format(head, extension)

@@ -75,9 +75,14 @@ def counted(count: int, name: str, *, code: str = "", **words: object) -> tuple[
 
 
 def ocr_notices(pages: Sequence[PageQuality]) -> tuple[Notice, ...]:
-    """Name the pages whose text could not be read; empty when there are none."""
-    numbers = [page.number for page in pages if page.needs_ocr]
-    if not numbers:
-        return ()
-    shown = ", ".join(map(str, numbers[:20])) + (" …" if len(numbers) > 20 else "")
-    return (notice_of("left_out", "needs_ocr", pages=shown),)
+    """Name the pages whose text could not be read, and those that OCR read without being sure; empty without any."""
+    found = []
+    for code, numbers in (
+        ("needs_ocr", [page.number for page in pages if page.needs_ocr]),
+        ("ocr_uncertain", [page.number for page in pages if page.uncertain and not page.needs_ocr]),
+    ):
+        if numbers:
+            shown = ", ".join(map(str, numbers[:20])) + (" …" if len(numbers) > 20 else "")
+            found.append(notice_of("left_out", code, pages=shown))
+    read = sum(1 for page in pages if page.confidence is not None and not page.needs_ocr)
+    return (*found, *counted(read, "read_by_ocr"))

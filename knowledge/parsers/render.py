@@ -180,11 +180,12 @@ class MarkdownBuilder:
         rows: str | None = None,
         pictures: Sequence[Picture] = (),
         glue: str | None = None,
+        ocr: float | None = None,
     ) -> None:
         """Append one block; blank text is left out. Headings get their ``#`` marks here.
 
         ``glue`` is between this block and the one before it instead of a blank line: a paragraph that goes on
-        over a page break is two blocks of one paragraph.
+        over a page break is two blocks of one paragraph. ``ocr`` is the confidence of text that OCR read.
         """
         body = single_line(text) if kind is BlockKind.HEADING else textwrap.dedent(clean_text(text)).strip()
         if not body:
@@ -197,7 +198,7 @@ class MarkdownBuilder:
         start = self._length
         self._append(body)
         block = Block(
-            kind=kind, start=start, end=self._length, level=level, page=page, sheet=sheet, cell=cell, rows=rows
+            kind=kind, start=start, end=self._length, level=level, page=page, sheet=sheet, cell=cell, rows=rows, ocr=ocr
         )
         self._blocks.append(block)
         self._pictures.extend((block, picture) for picture in pictures)

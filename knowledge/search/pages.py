@@ -33,16 +33,24 @@ MAX_NEIGHBOURS = 20
 # What is read of a passage, as SQL and as the ORM have it: four keys, then the fields of its hit.
 _FACTS = (
     *("chunk_id", "document_id", "document_path", "title", "content", "context_prefix", "section_path", "page", "cell"),
-    *("start_offset", "end_offset", "version", "collection", "metadata"),
+    *("start_offset", "end_offset", "ocr_confidence", "version", "collection", "metadata"),
 )
 _COLUMNS = """
 c.id, c.version_id, c.policy_id, c.index, c.public_id, d.public_id, d.path, d.title, c.content, c.context_prefix,
-c.section_path, c.page, c.cell, c.start_offset, c.end_offset, v.number, k.slug, d.metadata::text
+c.section_path, c.page, c.cell, c.start_offset, c.end_offset, c.ocr_confidence, v.number, k.slug, d.metadata::text
 """
 _FIELDS = (
     *("pk", "version_id", "policy_id", "index", "public_id", "version__document__public_id"),
     *("version__document__path", "version__document__title", "content", "context_prefix", "section_path"),
-    *("page", "cell", "start_offset", "end_offset", "version__number", "version__document__collection__slug"),
+    *(
+        "page",
+        "cell",
+        "start_offset",
+        "end_offset",
+        "ocr_confidence",
+        "version__number",
+        "version__document__collection__slug",
+    ),
     "version__document__metadata",
 )
 _TABLES = """

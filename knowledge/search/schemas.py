@@ -41,6 +41,7 @@ class HitOut(BaseModel):
     cell: str | None
     start_offset: int
     end_offset: int
+    ocr_confidence: float | None = Field(None, description="0 to 1, how sure OCR was of words it read; null: none were")
     is_context: bool
     is_full_document: bool
     metadata: dict[str, Any]

@@ -32,7 +32,8 @@ class ChunkSpan:
     """One passage: ``markdown[start:end]`` is its content, verbatim.
 
     ``context_prefix`` (heading path, repeated table header) is added for the model only. ``token_count`` counts the
-    embedding model's passage prefix, ``context_prefix`` and the content.
+    embedding model's passage prefix, ``context_prefix`` and the content. ``ocr_confidence`` is that of the words that
+    OCR read, the lowest of several blocks, and None where there are none.
     """
 
     index: int
@@ -46,3 +47,4 @@ class ChunkSpan:
     has_table: bool = False
     has_figure: bool = False
     language: str | None = None
+    ocr_confidence: float | None = None

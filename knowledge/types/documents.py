@@ -25,7 +25,8 @@ class Block:
     """One structural unit of a document and where its text stands in the Markdown.
 
     ``level`` is set on headings only (1 to 6). ``sheet`` and ``cell`` (``"A1:D20"``) are set for spreadsheets. ``rows``
-    are the sheet's rows of a table's lines, head first (``"3,5-9,11"``), where they do not follow each other.
+    are the sheet's rows of a table's lines, head first (``"3,5-9,11"``), where they do not follow each other. ``ocr``
+    is how sure the reader was of text that OCR read from a picture, from 0 to 1, and None for any other text.
     """
 
     kind: BlockKind
@@ -36,15 +37,23 @@ class Block:
     sheet: str | None = None
     cell: str | None = None
     rows: str | None = None
+    ocr: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageQuality:
-    """What a parser could read of one page. ``needs_ocr``: an image and no usable text layer."""
+    """What could be read of one page. ``needs_ocr``: an image and no usable text layer, and no usable reading of it.
+
+    ``picture`` names what is to be read of such a page, by the sha256 of what it looks like. ``confidence`` is that of
+    a page that OCR read; it is ``uncertain`` when somebody should look at the page beside its text.
+    """
 
     number: int
     characters: int
     needs_ocr: bool = False
+    picture: str | None = None
+    confidence: float | None = None
+    uncertain: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

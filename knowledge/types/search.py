@@ -126,7 +126,8 @@ class Duplicate:
 class Hit:
     """A passage that answers, or a neighbour shown with one. ``score`` is calibrated, 0 to 1, higher is better.
 
-    ``context_prefix`` is not part of the content: headings above it, and the header of a table that it goes on with.
+    ``ocr_confidence`` is set where OCR read words of it. ``context_prefix`` is not part of the content: headings above
+    it, and the header of a table that it goes on with.
     ``highlights`` are half-open spans of ``content``, ``terms`` those of the query's terms that the passage has; both
     are None unless asked for.
     """
@@ -146,6 +147,7 @@ class Hit:
     collection: str = ""
     version: int = 1
     context_prefix: str = ""
+    ocr_confidence: float | None = None
     is_context: bool = False
     is_full_document: bool = False
     metadata: Mapping[str, Any] = field(default_factory=dict)

@@ -58,6 +58,7 @@ def _material(
             start=chunk.start_offset,
             end=chunk.end_offset,
             section_path=tuple(harmless(title) for title in chunk.section_path),
+            ocr=chunk.ocr_confidence,
         )
         for chunk in chunks
     )

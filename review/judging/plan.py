@@ -201,7 +201,7 @@ def place_of(passage: Passage) -> str:
 def fenced_passages(passages: Sequence[Passage], shown: Sequence[str], fence: str) -> list[str]:
     """Passages as they are ``shown``, between fences that name them and their place."""
     return [
-        fenced(content, label=label_of(index), place=place_of(passage), fence=fence)
+        fenced(content, label=label_of(index), place=place_of(passage), fence=fence, ocr=passage.ocr)
         for index, (passage, content) in enumerate(zip(passages, shown, strict=True))
     ]
 

@@ -87,7 +87,8 @@ class CheckTask:
 class Passage:
     """A stretch ``[start, end)`` of the stored Markdown that a model may see. ``chunk_id`` is empty for none.
 
-    ``document`` is the id of a related document, empty for the reviewed one.
+    ``document`` is the id of a related document, empty for the reviewed one. ``ocr`` is how sure OCR was of words that
+    it read; a review's record has it not.
     """
 
     chunk_id: str
@@ -95,6 +96,7 @@ class Passage:
     end: int
     section_path: tuple[str, ...] = ()
     document: str = ""
+    ocr: float | None = None
 
     @classmethod
     def from_row(cls, row: Sequence[Any]) -> Passage:

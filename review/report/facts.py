@@ -289,6 +289,8 @@ def place_of(finding: FindingOut, *, below: str = " > ", until: str = "-") -> st
         parts.append(f"p. {location.page_number}")
     if location.cell:
         parts.append(location.cell)
+    if location.ocr_confidence is not None:
+        parts.append(_("read by OCR, {confidence}").format(confidence=f"{location.ocr_confidence:.0%}"))
     if location.line_range:
         first, last = location.line_range
         parts.append(f"L{first}" if first == last else f"L{first}{until}{last}")

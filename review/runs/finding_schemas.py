@@ -25,6 +25,7 @@ class LocationOut(BaseModel):
     start_offset: int | None
     end_offset: int | None
     cell: str | None
+    ocr_confidence: float | None = Field(None, description="0 to 1, how sure OCR was of the words there; null: no OCR")
 
 
 class EvidenceOut(BaseModel):

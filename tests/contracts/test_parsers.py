@@ -11,12 +11,14 @@ import docx
 import openpyxl
 import pptx
 import pytest
+from PIL import Image
 
 from knowledge.parsers import ParseError, ParseLimits, parse_isolated
 from knowledge.parsers.registry import _PARSERS, load_parser, parse_file
 from knowledge.types.documents import ParsedDocument
 from tests.knowledge.parsers.conftest import assert_valid
 from tests.knowledge.parsers.pdf_writer import PdfPage, write_pdf
+from tests.knowledge.parsers.scans import encoded
 from tests.knowledge.parsers.test_epub import write_epub
 from tests.knowledge.parsers.workbook_writers import ods_row, write_ods, write_xls, write_xlsb
 
@@ -76,6 +78,7 @@ MADE: dict[str, Callable[[Path], bytes]] = {
         f'<table:table table:name="要件">{ods_row("項目", "内容")}{ods_row("性能", TEXT)}</table:table>'
     ),
     "pdf": lambda _folder: write_pdf([PdfPage(texts=[(72, 700, 12, TEXT)])]),
+    "image": lambda _folder: encoded(Image.effect_noise((300, 200), 40), "PNG"),
     "epub": book,
     "ipynb": lambda _folder: notebook(),
 }
@@ -102,6 +105,9 @@ def test_the_text_comes_with_its_structure(file: Path) -> None:
     document = parse(file)
     assert_valid(document)
     assert document.format == file.suffix.removeprefix(".")
+    if document.format == "image":  # its text is what OCR reads of it
+        assert document.pages_needing_ocr == (1,)
+        return
     assert TEXT in document.markdown
     assert any(TEXT in document.markdown[block.start : block.end] for block in document.blocks)
     assert document.pages_needing_ocr == ()

@@ -100,7 +100,8 @@ _MAX_PARTS = 2
 class TextBlock:
     """A block of a page before it is written as Markdown.
 
-    ``lines`` are those of a paragraph. ``glue`` joins it to the block before, whose paragraph it goes on with.
+    ``lines`` are those of a paragraph. ``glue`` joins it to the block before, whose paragraph it goes on with. ``ocr``
+    is the mean confidence of lines that OCR read.
     """
 
     kind: BlockKind
@@ -110,6 +111,14 @@ class TextBlock:
     picture: Picture | None = None
     lines: tuple[Line, ...] = ()
     glue: str | None = None
+    ocr: float | None = None
+
+
+def read_confidence(lines: Sequence[Line]) -> float | None:
+    """The mean confidence of lines that OCR read, by their characters; None where none was."""
+    read = [(line.ocr, len(line.text)) for line in lines if line.ocr is not None]
+    total = sum(length for _confidence, length in read)
+    return round(sum(confidence * length for confidence, length in read) / total, 4) if total else None
 
 
 class Layout:
@@ -132,7 +141,7 @@ class Layout:
         for stretch, is_table in grids(lines):
             if is_table:
                 text = render_table([[part.text for part in line.parts] for line in stretch])
-                yield TextBlock(kind=BlockKind.TABLE, text=text, page=stretch[0].page)
+                yield TextBlock(kind=BlockKind.TABLE, text=text, page=stretch[0].page, ocr=read_confidence(stretch))
             else:
                 yield from self._grouped(stretch)
 
@@ -175,13 +184,13 @@ class Layout:
         page = group[0].page
         if level is not None:
             text = self._join(group).replace("\n", " ")
-            yield TextBlock(kind=BlockKind.HEADING, text=text, page=page, level=level)
+            yield TextBlock(kind=BlockKind.HEADING, text=text, page=page, level=level, ocr=read_confidence(group))
         elif any(is_item(line.text) for line in group):
             yield from self._items(group)
         else:
             text = self._join(group)
             kind = BlockKind.CAPTION if is_caption(text) else BlockKind.PARAGRAPH
-            yield TextBlock(kind=kind, text=text, page=page, lines=tuple(group))
+            yield TextBlock(kind=kind, text=text, page=page, lines=tuple(group), ocr=read_confidence(group))
 
     def with_continuations(self, blocks: Iterable[TextBlock]) -> Iterator[TextBlock]:
         """Mark the paragraphs that go on with the one before over the end of a page or column."""
@@ -211,10 +220,12 @@ class Layout:
         starts = [index for index, line in enumerate(group) if is_item(line.text)]
         page = group[0].page
         if starts[0] > 0:
-            yield TextBlock(kind=BlockKind.PARAGRAPH, text=self._join(group[: starts[0]]), page=page)
+            lead = group[: starts[0]]
+            yield TextBlock(kind=BlockKind.PARAGRAPH, text=self._join(lead), page=page, ocr=read_confidence(lead))
         ends = [*starts[1:], len(group)]
         items = [self._join(group[start:end]) for start, end in zip(starts, ends, strict=True)]
-        yield TextBlock(kind=BlockKind.LIST, text="\n".join(items), page=page)
+        confidence = read_confidence(group[starts[0] :])
+        yield TextBlock(kind=BlockKind.LIST, text="\n".join(items), page=page, ocr=confidence)
 
     def _join(self, lines: list[Line]) -> str:
         """Join lines: nothing between Japanese characters, a blank between words, no soft hyphen."""

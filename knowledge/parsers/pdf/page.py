@@ -167,7 +167,7 @@ class Part:
 class Line:
     """One line of text. ``size`` is the font size in points, most of its characters'; distances are in points from
     the page's top left corner. ``parts`` is empty for a line without wide gaps. ``column`` is 1 or 2 where a page
-    was parted in columns, 0 elsewhere."""
+    was parted in columns, 0 elsewhere. ``ocr`` is the confidence of a line that OCR read."""
 
     text: str
     size: float
@@ -180,6 +180,7 @@ class Line:
     ends_in_hyphen: bool = False
     parts: tuple[Part, ...] = ()
     column: int = 0
+    ocr: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,6 +188,7 @@ class Page:
     """A page's lines and size in points, how many pictures and drawn paths it has, and whether those may be a grid.
 
     ``written`` says that fields were filled in or text was typed over it, ``remarks`` how many notes it has.
+    ``picture`` is a hash of what a page without a usable text layer looks like.
     """
 
     number: int
@@ -199,6 +201,7 @@ class Page:
     pictures: tuple[PagePicture, ...] = ()
     written: bool = False
     remarks: int = 0
+    picture: str | None = None
 
     @property
     def text(self) -> str:

@@ -8,15 +8,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from io import BytesIO
 from itertools import chain
 from pathlib import Path
+from types import MappingProxyType
 
 import pypdfium2
 
 from knowledge.parsers.errors import corrupted, counted, is_garbled, ocr_notices, parse_error
 from knowledge.parsers.limits import ParseLimits
 from knowledge.parsers.pdf.headings import HeadingJudge, without_running_lines
-from knowledge.parsers.pdf.layout import Layout, TextBlock
+from knowledge.parsers.pdf.layout import Layout, TextBlock, read_confidence
 from knowledge.parsers.pdf.lines import read_page
 from knowledge.parsers.pdf.page import Line, Page, PagePicture, PictureExtractor, with_written_text, without_decoration
+from knowledge.parsers.pdf.read_pages import page_of, picture_of, quality_of
 from knowledge.parsers.pdf.tables import PdfTable, find_tables, with_carried_heads
 from knowledge.parsers.pictures import PictureIntake
 from knowledge.parsers.render import MarkdownBuilder, single_line
@@ -24,16 +26,21 @@ from knowledge.text.folding import fold_compact
 from knowledge.text.numbering import heading_number
 from knowledge.types.documents import BlockKind, PageQuality, ParsedDocument
 from knowledge.types.notices import Notice
+from knowledge.types.ocr import PageReading
 
 # Writers that get no title put the name of the source file there.
 _IS_FILE_NAME = re.compile(
     r"^$|^Microsoft (?:Word|PowerPoint|Excel)|^untitled|\.(?:docx?|pptx?|xlsx?|txt|indd|pdf)$", re.I
 )
 _MIN_PATHS_OF_OUTLINED_TEXT = 30
+# A scanner's stamp or a page number over a picture of a page is no text layer.
+_MOST_OF_A_STAMP = 1
 
 
-def parse(path: Path, *, filename: str, limits: ParseLimits) -> ParsedDocument:
-    """Read the text layer. Pages without a usable one are reported, never guessed.
+def parse(
+    path: Path, *, filename: str, limits: ParseLimits, readings: Mapping[str, PageReading] = MappingProxyType({})
+) -> ParsedDocument:
+    """Read the text layer. Pages without a usable one are reported, or have the text that OCR read of their picture.
 
     :raises ParseError: ``encrypted``, ``corrupted`` or ``too_many_pages``.
     """
@@ -46,15 +53,22 @@ def parse(path: Path, *, filename: str, limits: ParseLimits) -> ParsedDocument:
             read = _read(source, limits)
         except pypdfium2.PdfiumError:
             source, lost = path, True
-    pages = read.pages
-    qualities = [_quality(page) for page in pages]
+    pages, qualities = _with_readings(read.pages, readings)
     readable = [page for page, quality in zip(pages, qualities, strict=True) if not quality.needs_ocr]
     builder = MarkdownBuilder()
     intake = PictureIntake(limits)
-    blocks = list(_with_settled_levels(_blocks(source, readable, read.outline, intake)))
+    blocks = list(with_settled_levels(_blocks(source, readable, read.outline, intake)))
     for block in blocks:
         pictures = [block.picture] if block.picture else []
-        builder.add(block.kind, block.text, level=block.level, page=block.page, pictures=pictures, glue=block.glue)
+        builder.add(
+            block.kind,
+            block.text,
+            level=block.level,
+            page=block.page,
+            pictures=pictures,
+            glue=block.glue,
+            ocr=block.ocr,
+        )
     return builder.document(
         "pdf",
         title=_title(read.title, blocks),
@@ -102,7 +116,8 @@ def _read_pages(document: pypdfium2.PdfDocument, extractor: PictureExtractor) ->
         except pypdfium2.PdfiumError as error:
             raise corrupted("pdf", f"page {index + 1}") from error
         try:
-            yield read_page(page, index + 1, extractor)
+            found = read_page(page, index + 1, extractor)
+            yield dataclasses.replace(found, picture=picture_of(page)) if _quality(found).needs_ocr else found
         finally:
             page.close()
 
@@ -127,6 +142,20 @@ def _outline(document: pypdfium2.PdfDocument) -> dict[tuple[int, str], int]:
     return levels
 
 
+def _with_readings(pages: list[Page], readings: Mapping[str, PageReading]) -> tuple[list[Page], list[PageQuality]]:
+    """Put what OCR read in place of text layers that can't be used, where that can be."""
+    shown, qualities = [], []
+    for page in pages:
+        quality = _quality(page)
+        reading = readings.get(page.picture or "") if quality.needs_ocr else None
+        if reading is not None:
+            quality = quality_of(page.number, page.picture, reading)
+            page = page_of(page, reading)
+        shown.append(page)
+        qualities.append(quality)
+    return shown, qualities
+
+
 def _quality(page: Page) -> PageQuality:
     text = page.text
     characters = len("".join(text.split()))
@@ -134,7 +163,8 @@ def _quality(page: Page) -> PageQuality:
     return PageQuality(
         number=page.number,
         characters=characters,
-        needs_ocr=is_garbled(text) or (characters == 0 and drawn),
+        needs_ocr=is_garbled(text) or (characters < _MOST_OF_A_STAMP and drawn),
+        picture=page.picture,
     )
 
 
@@ -207,12 +237,16 @@ def _page_blocks(
             run.append(line)
         elif table in waiting:
             waiting.remove(table)
-            yield TextBlock(kind=BlockKind.TABLE, text=table.markdown, page=number)
+            yield TextBlock(kind=BlockKind.TABLE, text=table.markdown, page=number, ocr=_of_table(table, lines))
     yield from layout.blocks(run)
     yield from figures.get(len(lines), ())
 
 
-def _with_settled_levels(blocks: Iterable[TextBlock]) -> Iterator[TextBlock]:
+def _of_table(table: PdfTable, lines: Sequence[Line]) -> float | None:
+    return read_confidence([line for line in lines if table.holds(line)])
+
+
+def with_settled_levels(blocks: Iterable[TextBlock]) -> Iterator[TextBlock]:
     """Close the gaps between guessed heading levels; a level that the heading's number gives stays."""
     above: list[tuple[int, int]] = []
     for block in blocks:

@@ -17,6 +17,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import IO, Any, TypeVar, cast
 
 import knowledge
@@ -25,9 +26,10 @@ from hub.core.temporary import temp_dir
 from knowledge.parsers.errors import ParseError, parse_error, readable_size
 from knowledge.parsers.limits import ParseLimits
 from knowledge.parsers.process.host import ERRORS, REQUEST, RESULT
-from knowledge.parsers.registry import DOCUMENT_TASK
+from knowledge.parsers.registry import DOCUMENT_TASK, dump_readings
 from knowledge.parsers.serialize import load_document, load_result
 from knowledge.types.documents import ParsedDocument
+from knowledge.types.ocr import PageReading
 
 _MODULE = "knowledge.parsers.process.host"
 _PROJECT_ROOT = Path(knowledge.__path__[0]).parent
@@ -172,13 +174,29 @@ def parse_isolated(
     filename: str,
     limits: ParseLimits,
     heartbeat: Callable[[], None] | None = None,
+    readings: Mapping[str, PageReading] = MappingProxyType({}),
 ) -> ParsedDocument:
-    """Parse a file as a document in a child process; parameters and errors as in `run_isolated`."""
+    """Parse a file as a document in a child process; parameters and errors as in `run_isolated`.
+
+    ``readings`` are what OCR read of its pictures, by their sha256.
+    """
 
     def load(result: dict[str, Any], folder: Path) -> ParsedDocument:
         return load_document(result, folder, limits)
 
-    return run_isolated(DOCUMENT_TASK, path, load, filename=filename, limits=limits, heartbeat=heartbeat)
+    with tempfile.NamedTemporaryFile("w", encoding="utf-8", prefix="hub-readings-", dir=temp_dir()) as known:
+        known.write(dump_readings(readings))
+        known.flush()
+        return run_isolated(
+            DOCUMENT_TASK,
+            path,
+            load,
+            filename=filename,
+            limits=limits,
+            arguments={"readings": known.name} if readings else None,
+            more_files=[Path(known.name)] if readings else (),
+            heartbeat=heartbeat,
+        )
 
 
 def as_it_is(result: dict[str, Any], _folder: Path) -> dict[str, Any]:

@@ -1,0 +1,167 @@
+"""Measure what OCR reads wrong: ``python -m benchmarks.ocr``, on pages that nothing was tuned on.
+
+Renders 62 pages (text, tables, two columns, vertical, English; needs Chromium and fonts of several kinds) from texts of
+this repository, reads them clean and as bad scans with each engine, and prints for each kind the share of characters
+that are wrong, missing or too many (CER), the same in reading order where the page has one (order), processor seconds
+per page and the peak of memory. Each engine runs in a process of its own.
+
+CER compares each read line with the characters that stand in its box, and counts characters in no box as missing; what
+was read where there is no text (a stamp) is not counted. Before, both are folded by NFKC and lose their blanks.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import multiprocessing
+import resource
+import statistics
+import unicodedata
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from benchmarks.ocr_pages import DPI, KINDS, TruePage, degraded, rendered_pages
+from knowledge.parsers.ocr.engine import OcrEngine
+from knowledge.parsers.ocr.ppocr import PpOcr
+from knowledge.parsers.ocr.reading import read_image
+from knowledge.parsers.ocr.tesseract import Tesseract
+from knowledge.types.ocr import PageReading, Quad
+
+ENGINES: dict[str, Callable[[], OcrEngine]] = {"ppocr": PpOcr, "tesseract": Tesseract}
+IN_ORDER = ("text", "two columns", "vertical", "English")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """One reading of a page: characters that are there, wrong ones by box and in order, and what it took."""
+
+    engine: str
+    page: str
+    kind: str
+    is_degraded: bool
+    characters: int
+    errors: int
+    errors_in_order: int
+    confidence: float | None
+    is_uncertain: bool
+    turn: int
+    seconds: float
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--engines", nargs="*", default=list(ENGINES), choices=list(ENGINES))
+    parser.add_argument("--pages", type=int, default=0, help="only the first pages of each kind")
+    parser.add_argument("--save", type=Path, help="write each reading's figures as JSON lines")
+    options = parser.parse_args()
+    pages = [page for kind in KINDS for page in _of_kind(rendered_pages(), kind)[: options.pages or None]]
+    found: list[Measured] = []
+    for name in options.engines:
+        with multiprocessing.get_context("fork").Pool(1) as pool:
+            measured, peak = pool.apply(_measure, (name, pages))
+        found += measured
+        print(f"\n{name}: peak {peak:.0f} MiB with the pages themselves", flush=True)
+        _print(measured)
+    if options.save:
+        lines = (json.dumps(asdict(one), ensure_ascii=False) for one in found)
+        options.save.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _of_kind(pages: Sequence[TruePage], kind: str) -> list[TruePage]:
+    return [page for page in pages if page.kind == kind]
+
+
+def _measure(name: str, pages: Sequence[TruePage]) -> tuple[list[Measured], float]:
+    engine: OcrEngine = ENGINES[name]()
+    found = []
+    for is_degraded in (False, True):
+        for page in pages:
+            seen = degraded(page) if is_degraded else page
+            before = _processor_seconds()
+            reading = read_image(engine, seen.image, scale=72 / DPI)
+            found.append(_judged(name, seen, reading, is_degraded, _processor_seconds() - before))
+            print(".", end="", flush=True)
+    own, children = (resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return found, max(own, children) / 1024
+
+
+def _processor_seconds() -> float:
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(one.ru_utime + one.ru_stime for one in used)
+
+
+def _judged(name: str, page: TruePage, reading: PageReading, is_degraded: bool, seconds: float) -> Measured:
+    scale = DPI / 72
+    waiting = list(page.characters)
+    errors = 0
+    for line in reading.lines:
+        quad = tuple((x * scale, y * scale) for x, y in line.quad)
+        inside = [one for one in waiting if _is_inside(quad, one[1], one[2])]  # type: ignore[arg-type]
+        waiting = [one for one in waiting if one not in set(inside)]
+        if inside:
+            inside.sort(key=(lambda one: one[2]) if line.is_vertical else (lambda one: one[1]))
+            errors += distance(_folded("".join(char for char, _x, _y in inside)), _folded(line.text))
+    missing = len(_folded("".join(char for char, _x, _y in waiting)))
+    truth = _folded("".join(char for char, _x, _y in page.characters))
+    read = _folded("".join(line.text for line in reading.lines))
+    return Measured(
+        engine=name,
+        page=page.name,
+        kind=page.kind,
+        is_degraded=is_degraded,
+        characters=len(truth),
+        errors=errors + missing,
+        errors_in_order=distance(truth, read) if page.kind in IN_ORDER else 0,
+        confidence=reading.confidence,
+        is_uncertain=reading.is_uncertain,
+        turn=reading.turn,
+        seconds=seconds,
+    )
+
+
+def _is_inside(quad: Quad, x: float, y: float) -> bool:
+    """Whether a point is on the inner side of each edge; corners go clockwise where y goes down."""
+    return all(
+        (bx - ax) * (y - ay) - (by - ay) * (x - ax) >= 0
+        for (ax, ay), (bx, by) in zip(quad, (*quad[1:], quad[0]), strict=True)
+    )
+
+
+def _folded(text: str) -> str:
+    return "".join(unicodedata.normalize("NFKC", text).split())
+
+
+def distance(one: str, other: str) -> int:
+    """How many characters are to be changed, put in or taken out."""
+    row = list(range(len(other) + 1))
+    for at, char in enumerate(one, 1):
+        above, row[0] = row[0], at
+        for place, wanted in enumerate(other, 1):
+            above, row[place] = row[place], min(row[place] + 1, row[place - 1] + 1, above + (char != wanted))
+    return row[-1]
+
+
+def _print(measured: Sequence[Measured]) -> None:
+    print(f"{'kind':14}{'pages':>6}{'clean':>9}{'order':>9}{'degraded':>10}{'order':>9}{'s/page':>8}{'turned':>8}")
+    for kind in (*KINDS, "all"):
+        rows = [row for row in measured if kind in (row.kind, "all")]
+        shares = []
+        for is_degraded in (False, True):
+            of = [row for row in rows if row.is_degraded == is_degraded]
+            total = sum(row.characters for row in of) or 1
+            ordered = [row for row in of if row.kind in IN_ORDER]
+            in_order = sum(row.errors_in_order for row in ordered) / (sum(row.characters for row in ordered) or 1)
+            shares += [f"{sum(row.errors for row in of) / total:.2%}", f"{in_order:.2%}" if ordered else "-"]
+        seconds = statistics.fmean(row.seconds for row in rows)
+        turned = sum(1 for row in rows if row.turn)
+        print(
+            f"{kind:14}{len(rows) // 2:>6}{shares[0]:>9}{shares[1]:>9}{shares[2]:>10}{shares[3]:>9}"
+            f"{seconds:>8.2f}{turned:>8}"
+        )
+    weak = [row for row in measured if row.errors > 0.08 * row.characters]
+    print(f"pages with more than 8 % wrong: {len(weak)}, of them marked uncertain: {sum(r.is_uncertain for r in weak)}")
+
+
+if __name__ == "__main__":
+    main()

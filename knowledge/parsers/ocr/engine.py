@@ -1,0 +1,54 @@
+"""What every engine promises, and which of them there are on this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from knowledge.types.ocr import Quad
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundLine:
+    """A line in the pixels of an image; the rest as in `ReadLine`."""
+
+    text: str
+    confidence: float
+    quad: Quad
+    centres: tuple[float, ...]
+    is_vertical: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundText:
+    """The lines of an image, in no order, in its pixels.
+
+    ``turn`` is how far it lies turned clockwise; its text was read after it had been turned back, and ``skew`` is the
+    slope of the lines then.
+    """
+
+    lines: Sequence[FoundLine]
+    turn: int = 0
+    skew: float = 0.0
+    is_in_order: bool = False
+
+
+class OcrEngine(Protocol):
+    """Reads a grey image. ``name`` says engine and edition: another one reads a page anew."""
+
+    name: str
+
+    def read(self, image: Image) -> FoundText:
+        """Find the text of an image, whichever way it lies. :raises OcrFailed: the engine gave up."""
+
+
+class OcrUnavailable(Exception):
+    """The engine is not installed, or is not what it should be; the text says which."""
+
+
+class OcrFailed(Exception):
+    """An engine that is installed could not read an image."""

@@ -1,0 +1,84 @@
+"""The order in which the lines of a page are read: columns, tables row by row, vertical text from the right."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import median_low
+
+from knowledge.parsers.ocr.engine import FoundLine
+from knowledge.types.ocr import Quad
+
+Box = tuple[float, float, float, float]
+Item = tuple[Box, FoundLine]
+_TALL = 1.5
+# In heights of a line: how wide a gutter is, how long the lines beside it are, what parts blocks, what is one row.
+_GUTTER, _LONG_LINE, _BLOCK_GAP, _SAME_ROW = 1.2, 10.0, 0.3, 0.5
+_LEAST_LINES, _DEEPEST = 4, 6
+
+
+def straight_box(quad: Quad, skew: float) -> Box:
+    """The upright box around a line once the page's skew is undone."""
+    xs = [x + skew * y for x, y in quad]
+    ys = [y - skew * x for x, y in quad]
+    return min(xs), min(ys), max(xs), max(ys)
+
+
+def is_vertical_page(lines: Sequence[FoundLine]) -> bool:
+    """Whether most of a page's characters are in columns."""
+    tall = sum(len(line.text) for line in lines if line.is_vertical and len(line.text) > 1)
+    return 2 * tall > sum(len(line.text) for line in lines)
+
+
+def in_order(lines: Sequence[FoundLine], skew: float) -> list[FoundLine]:
+    """Put lines, whose image is the right way up, in reading order."""
+    if not lines:
+        return []
+    items = [(straight_box(line.quad, skew), line) for line in lines]
+    if is_vertical_page(lines):  # a column becomes a row, the rightmost the first
+        items = [((top, -right, bottom, -left), line) for (left, top, right, bottom), line in items]
+    height = median_low(box[3] - box[1] for box, _line in items)
+    return [line for _box, line in _cut(items, height, depth=0)]
+
+
+def _cut(items: list[Item], height: float, *, depth: int) -> list[Item]:
+    """Part at a gutter between two columns of long lines, else between blocks, else go row by row."""
+    if len(items) < _LEAST_LINES or depth > _DEEPEST:
+        return _rows(items, height)
+    gutter = _gap(items, 0, _GUTTER * height)
+    if gutter is not None:
+        left = [item for item in items if item[0][2] <= gutter]
+        right = [item for item in items if item[0][0] >= gutter]
+        if _is_column(left, height) and _is_column(right, height):
+            return _cut(left, height, depth=depth + 1) + _cut(right, height, depth=depth + 1)
+    level = _gap(items, 1, _BLOCK_GAP * height)
+    if level is None:
+        return _rows(items, height)
+    above = [item for item in items if item[0][3] <= level]
+    below = [item for item in items if item[0][3] > level]
+    return _cut(above, height, depth=depth + 1) + _cut(below, height, depth=depth + 1)
+
+
+def _is_column(items: Sequence[Item], height: float) -> bool:
+    return len(items) >= _LEAST_LINES and median_low(box[2] - box[0] for box, _line in items) >= _LONG_LINE * height
+
+
+def _gap(items: Sequence[Item], axis: int, least: float) -> float | None:
+    """The middle of the widest strip without ink along x (0) or y (1) that is wide enough."""
+    edges = sorted((box[axis], box[axis + 2]) for box, _line in items)
+    end, widest, found = edges[0][1], least, None
+    for start, stop in edges[1:]:
+        if start - end >= widest:
+            widest, found = start - end, (start + end) / 2
+        end = max(end, stop)
+    return found
+
+
+def _rows(items: Sequence[Item], height: float) -> list[Item]:
+    rows: list[tuple[float, list[Item]]] = []
+    for item in sorted(items, key=lambda one: one[0][1] + one[0][3]):
+        middle = (item[0][1] + item[0][3]) / 2
+        if rows and middle < rows[-1][0] + _SAME_ROW * height:
+            rows[-1][1].append(item)
+        else:
+            rows.append((middle, [item]))
+    return [item for _middle, row in rows for item in sorted(row, key=lambda one: one[0][0])]
