@@ -62,9 +62,9 @@ def main() -> int:
             asked = {"document_id": document_id, "options": {"wait_seconds": 50}}
             review_id = str(hub.call("POST", "/reviews", json=asked).json()["review_id"])
             answers = answers_of(hub, document_id, review_id)
-            hub.manage("backup", f"{place}/backup", "--no-compression")
         finally:
             hub.stop()
+        hub.manage("backup", f"{place}/backup", "--no-compression")  # workers that live name their machine
         target.mkdir(parents=True)
         with tarfile.open(target / "backup.tar.xz", "w:xz", preset=9) as archive:
             archive.add(Path(place) / "backup", arcname="backup")

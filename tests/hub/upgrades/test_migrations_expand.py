@@ -17,6 +17,8 @@ from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.operations.base import Operation
 from django.db.models import NOT_PROVIDED
 
+from hub.version import hub_version
+
 RELEASES = Path(__file__).resolve().parents[2] / "data" / "releases"
 TAKES_AWAY = (
     migrations.RemoveField,
@@ -60,6 +62,8 @@ def released() -> set[tuple[str, str]]:
     newest = max(RELEASES.glob("*/migrations.json"), default=None)
     if newest is None:
         pytest.skip("nothing is released yet")
+    if newest.parent.name == hub_version():
+        pytest.skip(f"{hub_version()} is still being prepared: its own migrations have no release before them")
     return {(app, name) for app, name in json.loads(newest.read_text())}
 
 
