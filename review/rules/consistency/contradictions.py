@@ -154,7 +154,7 @@ def are_siblings(homes: list[str], sections: tuple[Section, ...]) -> bool:
 
 def _differ(one: Fact, other: Fact) -> bool:
     """Whether two statements of one thing can't both hold."""
-    if "|" in one.value + other.value:
+    if "listed" in (one.kind, other.kind):
         return not set(one.value.split("|")) & set(other.value.split("|"))
     if one.kind in ("number", "count"):
         bounds = {one.bound, other.bound}
@@ -212,7 +212,7 @@ def _dates_differ(one: str, other: str) -> bool:
 def _made(facts: list[Fact]) -> Contradiction:
     shown = list({(fact.start, fact.end): fact for fact in facts}.values())
     return Contradiction(
-        kind=shown[0].kind,
+        kind=next((fact.kind for fact in shown if fact.kind == "listed"), shown[0].kind),
         name=shown[0].name,
         written=tuple(fact.written for fact in shown),
         places=tuple(Span(start=fact.start, end=fact.end) for fact in shown),

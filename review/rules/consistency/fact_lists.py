@@ -45,7 +45,7 @@ def facts_of_lists(facts: Facts) -> Iterator[Fact]:
         before = fold_compact(title[: found.start()])
         if before:
             continue  # 管理者画面一覧 has some of the screens
-        fact = facts.made("count", ("count", core, ""), statement, title, value)
+        fact = facts.made("listed", ("count", core, ""), statement, title, value)
         yield replace(fact, written=f"{title}（{value.replace('|', '・')}件）")
 
 

@@ -17,6 +17,7 @@ from review.rules.prose import Prose, Word, read_prose, read_words
 
 _KATAKANA_WORD = re.compile(r"[ァ-ヴヷ-ヺー・･ｦ-ﾟ]{2,}")
 _LONG_LATIN = re.compile(r"(?<![A-Za-z0-9_./\\@:#$%&+=<>{}\-])[A-Za-z]{10,60}(?![A-Za-z0-9_/\\@:=])")
+_TWO_KANJI = re.compile(r"[一-龯々]{2,4}")
 _SAME_START, _MOST_SLIPS, _LONGEST_ENDING = 4, 2, 3
 # A list of several things ends in no word for one of them; what does is a name.
 _THINGS = ("リスト", "一覧", "画面", "テーブル", "マスター", "マスタ", "帳票", "台帳", "ファイル", "サーバー", "サーバ")
@@ -79,6 +80,7 @@ def variants(text: str, blocks: tuple[Block, ...], synonyms: Iterable[tuple[str,
     words = [word for word in read_words(text, blocks) if not _is_quoted(word.start, prose)]
     found = [
         *_collect(by_lexeme(words)),
+        *_collect(_tails(words)),
         *_collect(_katakana(prose)),
         *_collect(_latin(prose)),
         *_collect(_dotted(prose)),
@@ -270,6 +272,33 @@ def by_lexeme(words: list[Word]) -> Iterator[tuple[str, Occurrence]]:
     for key, occurrence, front in read:
         if not (front and (key, occurrence.form) in whole):
             yield key, occurrence
+
+
+def _tails(words: list[Word]) -> Iterator[tuple[str, Occurrence]]:
+    """Key nouns made from verbs where nothing is joined behind them: レイヤー切替え beside 背景図の切替.
+
+    In front of a noun the last okurigana may be dropped (切替日); at the end of a compound it is kept as alone.
+    """
+    found: dict[str, list[tuple[str, Occurrence]]] = defaultdict(list)
+    for index, word in enumerate(words):
+        bare = word.surface[:-1] if HIRAGANA.fullmatch(word.surface[-1:]) else word.surface
+        if (
+            word.word_class != "名詞"
+            or not _TWO_KANJI.fullmatch(bare)
+            or not _is_judged(word)
+            or _is_joined(words, index)
+        ):
+            continue
+        form = Occurrence(form=word.surface, start=word.start, end=word.end)
+        found[f"末尾:{word.normal}:{bare}"].append((word.surface, form))
+    for key, places in found.items():
+        if len({form for form, _ in places}) > 1:
+            yield from ((key, occurrence) for _, occurrence in places)
+
+
+def _is_joined(words: list[Word], index: int) -> bool:
+    after = words[index + 1] if index + 1 < len(words) else None
+    return after is not None and after.start == words[index].end and after.word_class in ("名詞", "接尾辞", "動詞")
 
 
 def _keyed(words: list[Word]) -> Iterator[tuple[int, tuple[str, Occurrence]]]:

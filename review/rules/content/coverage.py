@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import lru_cache
 
 from hub.core.texts import Text
@@ -62,7 +65,7 @@ def empty_section(target: RuleInput) -> RuleOutcome:
         if _is_reported_empty(section, empty, first_text, target.title) and (not wanted or section.start in topics)
     )
     parts = () if wanted else (*unfilled_parts(target), *undescribed_members(target))
-    unfilled = tuple(map(_unfilled_finding, parts))
+    unfilled = tuple(map(_unfilled_finding, _told_once(parts)))
     return RuleOutcome(findings=(*findings, *unfilled), examined=len(sections))
 
 
@@ -179,6 +182,15 @@ def _empty_finding(section: Section, topic: Topic | None, target: RuleInput) -> 
         words={"title": section.title, "elements": _elements(topic) if topic else ""},
         example=_example(topic, target) if topic else None,
     )
+
+
+def _told_once(parts: Iterable[Unfilled]) -> Iterator[Unfilled]:
+    """What every sheet leaves open under one name, 版数, is one finding with all places."""
+    together: dict[tuple[str, tuple[str, ...]], list[Unfilled]] = defaultdict(list)
+    for part in parts:
+        together[part.texts, part.titles].append(part)
+    for same in together.values():
+        yield replace(same[0], spans=tuple(span for part in same for span in part.spans))
 
 
 def _unfilled_finding(parts: Unfilled) -> FindingDraft:

@@ -38,6 +38,9 @@ _OF_ANOTHER = re.compile(
     r"(?:書|ガイド|ガイドライン|標準|規程|規則|規格|指針|要領|手引き?|マニュアル|論文|法|条例|編|[A-Z]{2,}[\s0-9.:\-]*)[」』）)\s]*の?[\s、,]*$"
 )
 _REQUIREMENTS = re.compile(r"(?P<name>要件定義書|基本設計書|詳細設計書|テスト計画書)[」』）)\s]*の?[\s、,]*$")
+_NAMELESS = re.compile(
+    r"(?<![一-龯ァ-ヴー])(?:別途の?|別の|他の)(?:資料|文書|書類|ドキュメント|ファイル)を?(?:参照|参考|ご覧)"
+)
 _BEFORE = 24
 
 
@@ -54,7 +57,7 @@ class Dangling:
 def dangling_reference(target: RuleInput) -> RuleOutcome:
     """Report all references to sections, annexes and anchors that do not exist, in one finding per document."""
     checked, dangling = 0, []
-    for found in (*_sections(target), *_annexes(target), *_links(target)):
+    for found in (*_sections(target), *_annexes(target), *_links(target), *_nameless(target)):
         checked += 1
         if found:
             dangling.append(found)
@@ -120,6 +123,13 @@ def _annexes(target: RuleInput) -> Iterator[Dangling | None]:
             there = (match["word"], match["mark"]) in known | lettered | bare
             span = Span(start=match.start(), end=match.end())
             yield None if there else Dangling(written=target.text[match.start() : match.end()], span=span)
+
+
+def _nameless(target: RuleInput) -> Iterator[Dangling]:
+    """Yield references to papers that are not named: 別途の資料を参照."""
+    masked = read_prose(target.text, target.blocks).masked
+    for match in _NAMELESS.finditer(masked):
+        yield Dangling(written=match.group(), span=Span(start=match.start(), end=match.end()))
 
 
 def _defining(target: RuleInput) -> Iterator[tuple[int, int]]:

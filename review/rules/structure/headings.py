@@ -251,8 +251,10 @@ def _break_runs(run: list[NumberedHeading]) -> Iterable[list[Break]]:
     breaks = [
         (index, (before, after))
         for index, (before, after) in enumerate(pairwise(run))
-        # A jump over a level is structure.skipped_level's finding.
-        if not follows(before.number, after.number) and after.level <= before.level + 1
+        # A jump over a level is structure.skipped_level's finding, the same number twice structure.duplicate_number's.
+        if not follows(before.number, after.number)
+        and after.level <= before.level + 1
+        and before.number != after.number
     ]
     for _, members in groupby(enumerate(breaks), key=lambda entry: entry[1][0] - entry[0]):
         yield [pair for _, (_, pair) in members]

@@ -109,11 +109,8 @@ def unreferenced_definition(target: RuleInput) -> RuleOutcome:
     above = upstream(target)
     if not judged and not above:
         return skipped("none_to_refer_to" if defining else "no_definitions")
-    findings = [
-        _unreferenced_finding(target, family, orphans, families)
-        for family in judged
-        if (orphans := _orphans(family, families, target))
-    ]
+    alone = [(family, orphans) for family in judged if (orphans := _orphans(family, families, target))]
+    findings = [_unreferenced_finding(target, same, families) for same in _by_list(alone, target)]
     findings += [
         _unanswered_finding(target, related, family, lost)
         for related in above
@@ -176,23 +173,41 @@ def _common_place(target: RuleInput, mentions: list[Mention]) -> str:
     return shared[-1] if shared else place(target.sections, mentions[0].start)
 
 
-def _unreferenced_finding(
-    target: RuleInput, family: Family, orphans: list[Mention], families: tuple[Family, ...]
-) -> FindingDraft:
+Orphans = tuple[Family, list[Mention]]
+
+
+def _by_list(alone: list[Orphans], target: RuleInput) -> Iterator[list[Orphans]]:
+    """Bring families together of which one table defines all and nothing names any: the list as a whole is unused."""
+    tables = read_tables(target.text, target.blocks)
+    by_table: dict[Table, list[Orphans]] = {}
+    for family, orphans in alone:
+        homes = {home(mention, tables)[0] for mention in orphans}
+        table = homes.pop() if len(homes) == 1 and len(orphans) == len(family.defined) else None
+        if table is None:
+            yield [(family, orphans)]
+        else:
+            by_table.setdefault(table, []).append((family, orphans))
+    yield from by_table.values()
+
+
+def _unreferenced_finding(target: RuleInput, same: list[Orphans], families: tuple[Family, ...]) -> FindingDraft:
+    orphans = [mention for _, mentions in same for mention in mentions]
     names = [mention.id for mention in orphans]
-    others = [other.prefix for other in families if other.prefix != family.prefix and other.definitions]
+    prefixes = [family.prefix for family, _ in same]
+    total = sum(len(family.defined) for family, _ in same)
+    others = [other.prefix for other in families if other.prefix not in prefixes and other.definitions]
     return finding(
         "traceability.unreferenced_definition",
         severity=Severity.MINOR,
-        key=f"{family.prefix}:{','.join(sorted(names))}",
+        key=f"{'|'.join(prefixes)}:{','.join(sorted(names))}",
         evidence=spans_of(orphans),
-        data={"family": family.prefix, "identifiers": sorted(names)},
-        confidence=len(orphans) / len(family.defined),
+        data={"family": prefixes[0], "identifiers": sorted(names)},
+        confidence=len(orphans) / total,
         words={
             "names": listed(names),
             "where": _common_place(target, orphans),
-            "prefix": family.prefix,
-            "total": len(family.defined),
+            "prefix": "、".join(prefixes),
+            "total": total,
         },
         example=f"{names[0]} → {others[0]}-001" if others else f"{names[0]} → 対応する設計項目",
     )

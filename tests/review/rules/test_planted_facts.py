@@ -35,7 +35,7 @@ def document(*parts: str) -> str:
         ("会員番号の入力は任意とする。", ITEMS, "polarity"),
         ("会員番号は20桁とする。", ITEMS, "number"),
         (ITEMS, COLUMNS.format("INT"), "type"),
-        ("本システムは全12画面で構成する。", SCREENS, "count"),
+        ("本システムは全12画面で構成する。", SCREENS, "listed"),
         ("帳票の再印刷は可とする。", "- 帳票の再印刷：不可", "polarity"),
         ("操作ログの保存期間は5年以上とする。", "操作ログの保存期間は1年以内とする。", "number"),
         ("利用者は、本庁の担当者9名及び支所の担当者5名とする。", "想定利用者数は15名とする。", "number"),
@@ -105,3 +105,12 @@ def test_an_identifier_that_two_rows_apart_have_is_found_though_nothing_else_is_
     (found,) = findings(text, "traceability.duplicate_definition")
 
     assert found.data["identifiers"] == ["Q00010"]
+
+
+def test_a_list_that_nothing_names_is_one_finding_however_many_series_it_has() -> None:
+    rows = "\n".join(f"| {name}-00{n} | 画面 | 示す |" for name in ("ACC", "MNG", "HOM") for n in (1, 2))
+    text = document("目的を示す。", f"| 画面ID | 画面名 | 概要 |\n|---|---|---|\n{rows}")
+
+    (found,) = findings(text, "traceability.unreferenced_definition")
+
+    assert len(found.data["identifiers"]) == 6

@@ -153,3 +153,11 @@ def test_a_list_under_a_line_that_is_no_heading_is_a_table_of_contents():
 
     assert (same.findings, same.skip_reason) == ((), None)
     assert len(other.findings) == 1
+
+
+def test_a_paper_without_a_name_cannot_be_looked_up():
+    found = outcome_of(
+        "traceability.dangling_reference", rule_input("# 要件\n\n## 1. 図\n\n別途の資料を参考とする。\n")
+    ).findings
+
+    assert [each.data["references"] for each in found] == [["別途の資料を参考"]]

@@ -105,3 +105,8 @@ def test_no_message_names_a_place_without_a_name():
 
     assert "「」" not in found.message.ja + found.suggestion.content.ja
     assert "“”" not in found.message.en + found.suggestion.content.en
+
+
+def test_a_noun_made_from_a_verb_has_one_spelling_at_the_end_of_a_compound_and_alone():
+    assert variants("レイヤー切替えを行う。背景図の切替を示す。") == [{"切替え": 1, "切替": 1}]
+    assert variants("レイヤー切替えを行う。切替日を示す。") == []

@@ -73,3 +73,9 @@ def test_what_a_list_names_and_no_section_describes_is_told_where_most_have_one(
 
     assert found.data["section"] == "交付画面"
     assert unfilled(text + "\n## 5. 交付画面\n\n出力する。\n") == []
+
+
+def test_what_every_sheet_leaves_open_under_one_name_is_one_finding():
+    sheet = "## {0}\n\n| システム名 | 版数 | 作成日 |\n|---|---|---|\n| 予約 | 第　版 | 2026年4月1日 |\n"
+
+    assert unfilled("# 仕様書\n\n" + sheet.format("A01") + "\n" + sheet.format("A02")) == [["第　版", "第　版"]]
