@@ -5,6 +5,10 @@ format, one set each), three ways: with the passage that answers there, with it 
 article stays, and the questions of the other sets. ``--half build`` has the questions that answers are built on,
 ``--half held``, the default, those of other articles, for reports. What is right of a sentence is known where the files
 below ``--answers``, in SQuAD's format too, name the answers. Uses an embedded PostgreSQL in a scratch folder.
+
+``--judged`` asks questions by hand of design documents and guidelines, in Japanese and English (data/answers.json).
+``--fit`` fits the chances that answers go by (``knowledge/answering/chances.json``) to the files of ``--squad`` and to
+questions made by rule about one half of ``--documents``; nothing that is reported has a part in it.
 """
 
 from __future__ import annotations
@@ -27,6 +31,9 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--data", type=Path, default=default_data, help="folder of question sets")
     parser.add_argument("--squad", type=Path, help="folder of files in SQuAD's format, measured instead of --data")
     parser.add_argument("--answers", type=Path, help="folder of files in SQuAD's format that name the answers")
+    parser.add_argument("--judged", action="store_true", help="ask the questions by hand, too")
+    parser.add_argument("--fit", action="store_true", help="fit the chances instead of measuring")
+    parser.add_argument("--documents", type=Path, help="with --fit: folder of documents")
     parser.add_argument("--cache", type=Path, default=Path(tempfile.gettempdir()) / "hub-benchmark-vectors")
     arguments = parser.parse_args()
     if not arguments.squad and not arguments.data.is_dir():
@@ -45,7 +52,7 @@ def main() -> None:
         django.setup()
         from django.core.management import call_command
 
-        from benchmarks.answering import halves, measure
+        from benchmarks.answering import fitting, halves, judged, measure
         from benchmarks.retrieval.question_sets import read_sets
         from benchmarks.retrieval.squad import read_squad_whole
 
@@ -57,7 +64,12 @@ def main() -> None:
         )
         if arguments.answers:
             sets = [halves.with_answers(one, arguments.answers) for one in sets]
+        if arguments.fit:
+            fitting.run(sets, arguments.documents, arguments.queries, arguments.cache)
+            return
         measure.run(sets, halves.Half(arguments.half), arguments.queries, arguments.cache)
+        if arguments.judged:
+            judged.run(arguments.data.parent, arguments.cache)
 
 
 if __name__ == "__main__":

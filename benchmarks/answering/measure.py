@@ -50,7 +50,7 @@ class Given:
 
     @property
     def confident(self) -> list[AnswerSentence]:
-        return [one for one in self.answer.sentences if score_of(one) >= GOOD_EVIDENCE]
+        return [one for one in self.answer.sentences if one.chance >= GOOD_EVIDENCE]
 
     def is_right(self, sentence: AnswerSentence) -> bool:
         """Return whether a sentence has one of the answers, or, where the set names none, is of a gold passage."""
@@ -58,11 +58,6 @@ class Given:
             return _cites(sentence, self.question)
         said = fold_terms(sentence.text)
         return any(fold_terms(answer) in said for answer in self.question.answers)
-
-
-def score_of(sentence: AnswerSentence) -> float:
-    """Return the best score of a sentence's citations."""
-    return max((citation.hit.score or 0.0 for citation in sentence.citations), default=0.0)
 
 
 def _cites(sentence: AnswerSentence, question: Question) -> bool:

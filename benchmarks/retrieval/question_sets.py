@@ -21,9 +21,13 @@ from knowledge.models import Blob, Chunk, Collection, Document, DocumentType, Do
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Paragraph:
+    """A passage; ``section_path`` and ``context_prefix`` are those of a passage of a document that was parsed."""
+
     id: str
     title: str
     text: str
+    section_path: tuple[str, ...] = ()
+    context_prefix: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +64,9 @@ def _read_set(folder: Path) -> QuestionSet:
             gold.setdefault(query_id, set()).add(corpus_id)
     return QuestionSet(
         name=folder.name,
-        corpus=[Paragraph(**row) for row in _rows(folder / "corpus.jsonl")],
+        corpus=[
+            Paragraph(id=row["id"], title=row["title"], text=row["text"]) for row in _rows(folder / "corpus.jsonl")
+        ],
         questions=[
             Question(id=row["id"], text=row["text"], gold=frozenset(gold[row["id"]]))
             for row in _rows(folder / "queries.jsonl")
@@ -106,7 +112,8 @@ def _add_document(
             policy=embedding_set.policy,
             index=index,
             content=paragraph.text,
-            section_path=[],
+            section_path=list(paragraph.section_path),
+            context_prefix=paragraph.context_prefix,
             start_offset=0,
             end_offset=len(paragraph.text),
             token_count=0,
@@ -119,7 +126,7 @@ def _add_document(
 
 
 def _vectors(question_set: QuestionSet, cache: Path) -> NDArray[np.float32]:
-    texts = [f"{paragraph.title}\n{paragraph.text}" for paragraph in question_set.corpus]
+    texts = [f"{one.title}\n{one.context_prefix}{one.text}" for one in question_set.corpus]
     fingerprint = active_embedding_set().fingerprint
     key = hashlib.sha256("\0".join([fingerprint, *texts]).encode()).hexdigest()[:24]
     path = cache / f"{key}.npy"

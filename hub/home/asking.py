@@ -98,7 +98,7 @@ class Snippet:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """A place that an answer stands on, with the number that its sentences name it by."""
+    """A place that an answer stands on, with the number that its sentences name it by; 0 for one that is only near."""
 
     number: int
     citation: Citation
@@ -219,7 +219,7 @@ def _columns(sentence: AnswerSentence) -> list[tuple[str, str]]:
 
 
 def _sentences(found: Answer) -> dict[str, Any]:
-    """Number the places in the order in which the sentences name them."""
+    """Number the places in the order in which the sentences name them; without sentences tell what was looked for."""
     sources: dict[tuple[str, int, int, int], Source] = {}
     sentences = []
     for sentence in found.sentences:
@@ -228,9 +228,21 @@ def _sentences(found: Answer) -> dict[str, Any]:
             hit = citation.hit
             key = (hit.document_id, hit.version, citation.start_offset, citation.end_offset)
             if key not in sources:
-                sources[key] = Source(
-                    number=len(sources) + 1, citation=citation, place=place_of(hit), link=passage_address(*key)
-                )
+                sources[key] = _source(citation, number=len(sources) + 1)
             numbers.append(sources[key])
         sentences.append((sentence.text, _columns(sentence), numbers))
-    return {"found": found, "sentences": sentences, "sources": list(sources.values()), "notices": said(found)}
+    return {
+        "found": found,
+        "sentences": sentences,
+        "sources": list(sources.values()),
+        "looked_for": found.looked_for.thing,
+        "missing": " / ".join(found.looked_for.missing),
+        "nearest": [_source(citation, number=0) for citation in found.nearest],
+        "notices": said(found),
+    }
+
+
+def _source(citation: Citation, *, number: int) -> Source:
+    hit = citation.hit
+    link = passage_address(hit.document_id, hit.version, citation.start_offset, citation.end_offset)
+    return Source(number=number, citation=citation, place=place_of(hit), link=link)

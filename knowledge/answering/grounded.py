@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,8 +13,16 @@ from hub.llm import client
 from hub.llm.material import fence_of, fenced, label_of
 from hub.llm.preparation import Purpose
 from hub.llm.types import AnswerSchema, LlmRequest, Message, Role
+from knowledge.answering.extractive import LEAST_FOR_A_MODEL
 from knowledge.answering.sentences import best_quote, header_of, is_supported, shared_words, speaks_to_a_model
-from knowledge.answering.types import ANSWER_CUT, INSTRUCTION_IN_DOCUMENT, SENTENCES_DROPPED, AnswerSentence, Citation
+from knowledge.answering.types import (
+    ANSWER_CUT,
+    BESIDE_THE_QUESTION,
+    INSTRUCTION_IN_DOCUMENT,
+    SENTENCES_DROPPED,
+    AnswerSentence,
+    Citation,
+)
 from knowledge.types.notices import Notice
 from knowledge.types.search import Hit
 
@@ -116,12 +124,16 @@ LEAST_SHARE_OF_CITATION = 0.25
 
 @dataclass(slots=True, kw_only=True)
 class GroundedAnswer:
-    """Asks the model and yields what holds; ``remarks`` say afterwards what did not."""
+    """Asks the model and yields what holds; ``remarks`` say afterwards what did not.
+
+    ``chances`` are those of the passages' sentences, by passage and place: what a quote is given by has one.
+    """
 
     principal: Principal
     question: str
     passages: Sequence[Hit]
     classification: Classification
+    chances: Mapping[tuple[str, int], float]
     remarks: list[Notice] = field(default_factory=list)
 
     def sentences(self) -> Iterator[AnswerSentence]:
@@ -156,11 +168,15 @@ class GroundedAnswer:
         if not text or not cited or not is_supported(text, cited):
             self._remark(SENTENCES_DROPPED)
             return None
-        citations = _citations(text, cited)
+        citations = self._citations(text, cited)
         if speaks_to_a_model(text) or any(speaks_to_a_model(one.quote) for one in citations):
             self._remark(INSTRUCTION_IN_DOCUMENT)
             return None
-        return AnswerSentence(text=text, citations=citations)
+        chance = max(one.chance or 0.0 for one in citations)
+        if chance < LEAST_FOR_A_MODEL:
+            self._remark(BESIDE_THE_QUESTION)
+            return None
+        return AnswerSentence(text=text, chance=chance, citations=citations)
 
     def _read(self, proposed: Any) -> tuple[str, list[Hit]]:  # noqa: ANN401 - whatever the model wrote
         """The sentence and the passages it cites; an id that was not given out makes it worthless."""
@@ -174,16 +190,15 @@ class GroundedAnswer:
             return "", []
         return text.strip(), [known[label] for label in dict.fromkeys(labels)]
 
+    def _citations(self, text: str, cited: Sequence[Hit]) -> tuple[Citation, ...]:
+        quotes = [best_quote(text, hit) for hit in cited]
+        shares = [shared_words(text, quote.text) for quote in quotes]
+        return tuple(
+            quote.cite(chance=self.chances.get((quote.hit.chunk_id, quote.start), 0.0))
+            for quote, share in zip(quotes, shares, strict=True)
+            if share >= LEAST_SHARE_OF_CITATION or share == max(shares)
+        )
+
     def _remark(self, notice: Notice) -> None:
         if notice not in self.remarks:
             self.remarks.append(notice)
-
-
-def _citations(text: str, cited: Sequence[Hit]) -> tuple[Citation, ...]:
-    quotes = [best_quote(text, hit) for hit in cited]
-    shares = [shared_words(text, quote.text) for quote in quotes]
-    return tuple(
-        quote.cite()
-        for quote, share in zip(quotes, shares, strict=True)
-        if share >= LEAST_SHARE_OF_CITATION or share == max(shares)
-    )

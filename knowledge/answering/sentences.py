@@ -80,7 +80,8 @@ _LEAST_COLUMNS = 3
 class PlacedSentence:
     """A sentence of a hit: its text, and where it begins and ends within ``hit.content``.
 
-    ``header`` is that of the table whose row it is, ``label`` the line above it that names what it is about.
+    ``header`` is that of the table whose row it is, ``label`` the line above it that names what it is about,
+    ``heading`` the last one above it: within the passage, or else the last of the passage's section path.
     """
 
     hit: Hit
@@ -89,6 +90,7 @@ class PlacedSentence:
     end: int
     header: str = ""
     label: str = ""
+    heading: str = ""
 
     @property
     def is_label(self) -> bool:
@@ -97,9 +99,9 @@ class PlacedSentence:
     @property
     def around(self) -> str:
         """Its context: the document's title, headings, header and label."""
-        return "\n".join([self.hit.title, *self.hit.section_path, self.header, self.label])
+        return "\n".join([self.hit.title, *self.hit.section_path, self.heading, self.header, self.label])
 
-    def cite(self) -> Citation:
+    def cite(self, *, chance: float | None = None) -> Citation:
         base = self.hit.start_offset
         return Citation(
             hit=self.hit,
@@ -107,6 +109,7 @@ class PlacedSentence:
             start_offset=base + self.start,
             end_offset=base + self.end,
             table_header=self.header,
+            chance=chance,
         )
 
 
@@ -114,6 +117,7 @@ def sentences_of(hit: Hit) -> Iterator[PlacedSentence]:
     """Yield what a passage states, in order: sentences, list items and table rows, but no headings and the like."""
     content = hit.content
     header, label = header_of(hit), ""
+    heading = hit.section_path[-1] if hit.section_path else ""
     stops = [*(match.end() for match in _BREAK.finditer(content)), len(content)]
     begins = [0, *stops[:-1]]
     for begin, stop, following in zip(begins, stops, [*stops[1:], len(content)], strict=True):
@@ -124,13 +128,19 @@ def sentences_of(hit: Hit) -> Iterator[PlacedSentence]:
             header = content[begin:stop].strip()
             continue
         if _NO_STATEMENT.match(content, begin, stop):
+            heading = _named_by(content[begin:stop]) or heading
             continue
         stated = content[begin:stop].strip()
         if (named := _LABEL.match(stated)) and is_name(fold_terms(named["code"])):
             label = stated
         for start, end in [(begin, stop)] if is_row else sentence_spans(content, begin, stop):
             if placed := _trimmed(hit, start, end):
-                yield replace(placed, header=header if is_row else "", label=label)
+                yield replace(placed, header=header if is_row else "", label=label, heading=heading)
+
+
+def _named_by(block: str) -> str:
+    """The text of a heading; empty for what is none."""
+    return block.strip().lstrip("#").strip() if block.startswith("#") else ""
 
 
 def header_of(hit: Hit) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from django.db.models.functions import Greatest
 
@@ -11,28 +12,36 @@ from hub.core.errors import HubError
 from hub.core.languages import in_both
 from hub.llm.preparation import ceiling_of
 from hub.llm.providers.registry import get_provider, is_configured
-from knowledge.answering.extractive import best_sentences
+from knowledge.answering.asked import read_asked
+from knowledge.answering.extractive import LEAST_FOR_A_MODEL, Rated, choose, promising_passages, rate_sentences
 from knowledge.answering.grounded import GroundedAnswer
+from knowledge.answering.parts import parts_of
 from knowledge.answering.types import (
     CLASSIFIED_LEFT_OUT,
     EXTRACTIVE,
-    NOT_IN_DOCUMENTS,
     Answer,
     AnswerMode,
+    AnswerPart,
     AnswerSentence,
+    LookedFor,
     Question,
     llm_failed,
+    not_in_documents,
 )
 from knowledge.documents.documents import check_filters, check_search_filter
 from knowledge.graph.search import GraphQuery, GraphResult, graph_search
+from knowledge.index.analysis import NO_SYNONYMS, surfaces
 from knowledge.models import Document
-from knowledge.search import GOOD_EVIDENCE, check_number, record_question, search
+from knowledge.ontology.store import expand
+from knowledge.search import check_number, record_question, search
+from knowledge.text.folding import fold_terms
 from knowledge.types.notices import Notice
-from knowledge.types.search import Hit, SearchFilter, SearchQuery
+from knowledge.types.search import Hit, SearchFilter, SearchQuery, SearchResult
 
 MAX_PASSAGES = 20
-# Beside a passage that answers, weaker ones may complete it.
+# Passages below it are hardly about the subject: they are read, but not shown as the nearest.
 LEAST_SCORE = 0.35
+MOST_NEAREST = 3
 
 
 def answer_question(principal: Principal, question: Question) -> Answer:
@@ -56,30 +65,53 @@ def follow_question(principal: Principal, question: Question) -> Iterator[Answer
     """
     check_search_filter(principal, question.filter)
     check_number("limit", question.limit, 1, MAX_PASSAGES)
-    result = search(
-        principal, SearchQuery(text=question.text, filter=question.filter, limit=MAX_PASSAGES, threshold=LEAST_SCORE)
-    )
-    codes = {notice.code for notice in result.notices}
+    parts = parts_of(question.text)
+    results = [search(principal, SearchQuery(text=part, filter=question.filter, limit=MAX_PASSAGES)) for part in parts]
+    documents = dict.fromkeys(hit.document_id for result in results for hit in result.hits)
     record_question(
         principal,
         "ANSWER",
         question.text,
         mode="answer",
         asked=question.filter,
-        documents=[hit.document_id for hit in result.hits],
-        results=len(result.hits),
+        documents=list(documents),
+        results=sum(len(result.hits) for result in results),
     )
-    is_good = "uncalibrated_scores" in codes or (result.hits and (result.hits[0].score or 0) >= GOOD_EVIDENCE)
-    return _sentences(principal, question, result.hits if is_good else (), list(result.notices))
+    return _sentences(principal, question, [_read(*one) for one in zip(parts, results, strict=True)])
 
 
-def _sentences(
-    principal: Principal, question: Question, passages: Sequence[Hit], remarks: list[Notice]
-) -> Iterator[AnswerSentence | Answer]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Part:
+    """A part of a question, with the sentences that may answer it, likeliest first, and what the search remarked."""
+
+    asks: str
+    rated: Sequence[Rated]
+    remarks: Sequence[Notice]
+
+    def answered_by(self, given: Sequence[AnswerSentence]) -> list[AnswerSentence]:
+        """The sentences that cite a place which is likely to answer this part."""
+        likely = {(one.one.hit.chunk_id, one.one.start) for one in self.rated if one.chance >= LEAST_FOR_A_MODEL}
+        return [
+            one
+            for one in given
+            if any((c.hit.chunk_id, c.start_offset - c.hit.start_offset) in likely for c in one.citations)
+        ]
+
+
+def _read(asks: str, result: SearchResult) -> _Part:
+    has_synonyms = all(notice.code != "synonyms_unavailable" for notice in result.notices)
+    synonyms = expand(asks) if has_synonyms and result.hits else NO_SYNONYMS
+    return _Part(asks=asks, rated=rate_sentences(asks, result.hits, synonyms=synonyms), remarks=result.notices)
+
+
+def _sentences(principal: Principal, question: Question, parts: Sequence[_Part]) -> Iterator[AnswerSentence | Answer]:
+    remarks = list(dict.fromkeys(notice for part in parts for notice in part.remarks))
     given: list[AnswerSentence] = []
     mode = AnswerMode.LLM if is_configured() else AnswerMode.EXTRACTIVE
+    limit = max(1, question.limit // len(parts))
+    passages = {hit.chunk_id: hit for part in parts for hit in promising_passages(part.rated, limit=limit)}
     if mode is AnswerMode.LLM and passages:
-        grounded = _ask_model(principal, question.text, passages[: question.limit])
+        grounded = _ask_model(principal, question.text, list(passages.values()), parts)
         remarks += grounded.remarks
         try:
             for sentence in grounded.sentences():
@@ -91,15 +123,68 @@ def _sentences(
         remarks += [notice for notice in grounded.remarks if notice not in remarks]
         if not grounded.passages:
             mode = AnswerMode.EXTRACTIVE
-    if mode is AnswerMode.EXTRACTIVE and passages:
-        given = list(best_sentences(question.text, passages, limit=question.limit))
+    if mode is AnswerMode.EXTRACTIVE:
+        said = [one.said() for part in parts for one in choose(part.rated, limit=limit)]
+        given = list({one.text: one for one in said}.values())
         remarks += [EXTRACTIVE] if given else []
         yield from given
-    remarks += [] if given else [NOT_IN_DOCUMENTS]
-    yield Answer(query=question.text, mode=mode, sentences=tuple(given), notices=tuple(remarks))
+    yield _whole(question.text, mode, given, remarks, parts)
 
 
-def _ask_model(principal: Principal, question: str, passages: Sequence[Hit]) -> GroundedAnswer:
+def _whole(
+    question: str,
+    mode: AnswerMode,
+    given: Sequence[AnswerSentence],
+    remarks: Sequence[Notice],
+    parts: Sequence[_Part],
+) -> Answer:
+    """Put an answer together; of what has no sentence it tells what was looked for, and what is nearest to it."""
+    told = [_told(part, part.answered_by(given)) for part in parts]
+    unanswered = [one for one in told if not one.sentences] if len(parts) > 1 or not given else []
+    first = unanswered[0] if unanswered else told[0]
+    notices = [notice for notice in remarks if not given or notice.code != "no_good_evidence"]
+    return Answer(
+        query=question,
+        mode=mode,
+        looked_for=first.looked_for,
+        sentences=tuple(given),
+        nearest=tuple(citation for one in unanswered for citation in one.nearest),
+        parts=tuple(told) if len(parts) > 1 else (),
+        notices=tuple(dict.fromkeys([*notices, *(not_in_documents(one.looked_for) for one in unanswered)])),
+    )
+
+
+def _told(part: _Part, given: Sequence[AnswerSentence]) -> AnswerPart:
+    nearest = [] if given else _nearest(part.rated)
+    return AnswerPart(
+        asks=part.asks,
+        looked_for=_looked_for(part.asks, nearest),
+        sentences=tuple(given),
+        nearest=tuple(one.one.cite(chance=one.chance) for one in nearest),
+    )
+
+
+def _nearest(rated: Sequence[Rated]) -> list[Rated]:
+    """The likeliest sentence of each of a few passages about the subject, none of which answers."""
+    about = [one for one in rated if (one.one.hit.score or 0.0) >= LEAST_SCORE]
+    first = {one.one.hit.chunk_id: one for one in reversed(about)}
+    return sorted(first.values(), key=lambda one: -one.chance)[:MOST_NEAREST]
+
+
+def _looked_for(question: str, nearest: Sequence[Rated]) -> LookedFor:
+    asked = read_asked(question)
+    hits = [one.one.hit for one in nearest]
+    text = fold_terms("\n".join(f"{hit.title}\n{' '.join(hit.section_path)}\n{hit.content}" for hit in hits))
+    words = surfaces(question) if hits else []
+    return LookedFor(
+        kind=asked.kind,
+        thing=asked.phrase,
+        found=tuple(word for word in words if word in text),
+        missing=tuple(word for word in words if word not in text),
+    )
+
+
+def _ask_model(principal: Principal, question: str, passages: Sequence[Hit], parts: Sequence[_Part]) -> GroundedAnswer:
     """Prepare the question to the model with the passages that it may see. Two queries at most."""
     kept, classification = _permitted_outside(passages)
     return GroundedAnswer(
@@ -107,8 +192,18 @@ def _ask_model(principal: Principal, question: str, passages: Sequence[Hit]) -> 
         question=question,
         passages=kept,
         classification=classification,
+        chances=_chances(parts),
         remarks=[CLASSIFIED_LEFT_OUT] if len(kept) < len(passages) else [],
     )
+
+
+def _chances(parts: Sequence[_Part]) -> dict[tuple[str, int], float]:
+    """The chance of each sentence, by its passage and place: the best one, where it may answer several parts."""
+    found: dict[tuple[str, int], float] = {}
+    for one in (one for part in parts for one in part.rated):
+        place = one.one.hit.chunk_id, one.one.start
+        found[place] = max(found.get(place, 0.0), one.chance)
+    return found
 
 
 def _permitted_outside(passages: Sequence[Hit]) -> tuple[list[Hit], Classification]:

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from hub.core.texts import Text
-from knowledge.types.notices import Notice, notice_of
+from knowledge.answering.asked import Wanted
+from knowledge.types.notices import Notice, notice_of, text_of
 from knowledge.types.search import Hit, SearchFilter
 
 
@@ -31,6 +32,7 @@ class Citation:
     """A place that a sentence stands on: ``quote`` is the version's Markdown at ``[start_offset, end_offset)``.
 
     ``hit`` is the passage around it. For a row of a table ``table_header`` is the row that names its columns.
+    ``chance`` is how likely the quote answers the question, 0 to 1; None where nothing rates it.
     """
 
     hit: Hit
@@ -38,21 +40,55 @@ class Citation:
     start_offset: int
     end_offset: int
     table_header: str = ""
+    chance: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerSentence:
+    """``chance`` is how likely the sentence answers the question, 0 to 1."""
+
     text: str
+    chance: float
     citations: tuple[Citation, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LookedFor:
+    """What a question asks for: its kind, and the thing in the question's words, empty where it names none.
+
+    ``found`` are the question's words that the nearest passages have, ``missing`` those that none of them has.
+    """
+
+    kind: Wanted
+    thing: str
+    found: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerPart:
+    """What became of one part of a question that asks for several things; fields as those of the whole answer."""
+
+    asks: str
+    looked_for: LookedFor
+    sentences: tuple[AnswerSentence, ...] = ()
+    nearest: tuple[Citation, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """``sentences`` is empty when the documents do not answer; ``notices`` say why, and what else to know."""
+    """``sentences`` is empty when the documents do not answer; ``notices`` say why, and what else to know.
+
+    ``nearest`` are the places that are about what is not answered and do not say it, the nearest first. ``parts`` are
+    there for a question of several parts; ``looked_for`` is then of the first one without an answer.
+    """
 
     query: str
     mode: AnswerMode
+    looked_for: LookedFor
     sentences: tuple[AnswerSentence, ...] = ()
+    nearest: tuple[Citation, ...] = ()
+    parts: tuple[AnswerPart, ...] = ()
     notices: tuple[Notice, ...] = ()
 
     @property
@@ -62,11 +98,19 @@ class Answer:
 
 
 EXTRACTIVE = notice_of("answering", "extractive_answer")
-NOT_IN_DOCUMENTS = notice_of("answering", "not_in_documents")
+BESIDE_THE_QUESTION = notice_of("answering", "beside_the_question")
 SENTENCES_DROPPED = notice_of("answering", "sentences_dropped")
 INSTRUCTION_IN_DOCUMENT = notice_of("answering", "instruction_in_document")
 CLASSIFIED_LEFT_OUT = notice_of("answering", "classified_left_out")
 ANSWER_CUT = notice_of("answering", "answer_cut")
+
+
+def not_in_documents(looked_for: LookedFor) -> Notice:
+    """Say that the documents do not answer, and what was looked for in them."""
+    if not looked_for.thing:
+        return notice_of("answering", "not_in_documents")
+    kind = text_of("asked", looked_for.kind.value)
+    return notice_of("answering", "not_found", code="not_in_documents", thing=looked_for.thing, kind=kind)
 
 
 def llm_failed(code: str, reason: Text) -> Notice:

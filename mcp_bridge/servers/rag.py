@@ -133,8 +133,9 @@ def answer(
 
     Use it for a question of fact that a few sentences answer (いつ、何を、いくつ、誰が、なぜ: 数値、期限、担当、方式);
     use search to read the passages yourself. answer is null when the documents do not answer: say so, and do not fill
-    the gap. mode tells who wrote the sentences: llm (a language model of the hub; sentences that their citations do
-    not bear out are left out) or extractive (taken from the documents as they stand). Read notices.
+    the gap; looked_for tells what is missing, and nearest is no evidence. score is the chance that a sentence answers.
+    mode: llm (written by a language model of the hub; sentences that their citations do not bear out are left out) or
+    extractive (taken from the documents as they stand). Read notices.
     """
     asked = Question(text=query, filter=search_filter(filter, collection), limit=limit)
     return answer_out(answer_question(current_caller().principal, asked))

@@ -5,8 +5,13 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
+
+from benchmarks.answering.boosting import Settings, fit_trees
+from benchmarks.answering.files import as_hit, without_answers
 from benchmarks.answering.halves import Half, gaps, half_of, questions_of, with_answers
 from benchmarks.retrieval.question_sets import Paragraph, Question, QuestionSet
+from knowledge.answering.chance import trees_from
 
 
 def _set(articles: int = 20, passages: int = 3) -> QuestionSet:
@@ -67,3 +72,27 @@ def test_answers_come_from_files_with_the_same_questions(tmp_path: Path) -> None
 
     assert first.answers == {"nothing", "all"}
     assert not second.answers
+
+
+def test_trees_learn_what_tells_answers_apart_and_read_back_the_same() -> None:
+    random = np.random.default_rng(1)
+    rows = random.random((2000, 3))
+    rows[:200, 2] = np.nan
+    labels = ((rows[:, 0] > 0.6) & (rows[:, 1] < 0.5)).astype(float)
+
+    trees = fit_trees(("a", "b", "c"), rows, labels, np.ones(len(rows)), Settings(trees=60))
+    again = trees_from(json.loads(json.dumps(trees.as_dict())))
+
+    assert np.mean((trees.odds(rows) > 0) == (labels > 0)) > 0.97
+    assert np.allclose(again.odds(rows), trees.odds(rows), atol=1e-2)
+
+
+def test_the_sentence_with_the_answer_is_taken_out_of_the_right_passage_alone() -> None:
+    text = "稼働率は99.5%とする。保守は夜間に行う。"
+    passages = [Paragraph(id=name, title="設計書", text=text) for name in ("right", "other")]
+    question = Question(id="q", text="稼働率は？", gold=frozenset({"right"}), answers=frozenset({"99.5%"}))
+
+    right, other = without_answers([as_hit(one) for one in passages], question)
+
+    assert right.content == "保守は夜間に行う。"
+    assert other.content == text

@@ -8,7 +8,7 @@ from hub.access.principals import Scope
 from hub.access.principals import local_operator as operator
 from hub.core.errors import Forbidden, InvalidInput, NotFound
 from knowledge.answering import AnswerMode, Question, answer_question
-from knowledge.answering.extractive import best_sentences
+from knowledge.answering.extractive import LEAST_CHANCE, rate_sentences
 from knowledge.answering.sentences import sentences_of
 from knowledge.index import active_embedder
 from knowledge.models import VersionContent
@@ -64,6 +64,56 @@ def test_a_stranger_question_gets_no_answer_and_a_reason(library):
     assert given.sentences == ()
     assert "not_in_documents" in codes(given)
     assert "no_good_evidence" in codes(given)
+
+
+@pytest.mark.parametrize(
+    ("question", "thing", "kind"),
+    [
+        ("図書館システムの開発費はいくらですか", "図書館システムの開発費", "number"),
+        ("図書館システムの契約期間は？", "図書館システムの契約期間", "number"),
+        ("図書館システムの設計者は誰ですか", "図書館システムの設計者", "person"),
+    ],
+)
+def test_what_the_document_does_not_say_of_its_subject_is_told_as_looked_for(library, question, thing, kind):
+    given = ask(question)
+    assert given.sentences == ()
+    assert (given.looked_for.thing, given.looked_for.kind.value) == (thing, kind)
+    (notice,) = [one for one in given.notices if one.code == "not_in_documents"]
+    assert thing in notice.ja
+
+
+def test_the_nearest_places_are_told_with_the_words_that_they_lack(library):
+    given = ask("バックアップは何世代残しますか")
+    assert given.sentences == ()
+    assert [one.quote for one in given.nearest][:1] == ["バックアップは毎日深夜2時に取得し、30日間保管する。"]
+    assert given.nearest[0].chance < LEAST_CHANCE
+    assert "バックアップ" in given.looked_for.found
+    assert "世代" in given.looked_for.missing
+
+
+def test_the_score_of_a_sentence_is_its_chance_and_the_best_comes_first(library):
+    chances = [one.chance for one in ask("応答時間は何秒以内か").sentences]
+    assert chances == sorted(chances, reverse=True)
+    assert all(LEAST_CHANCE <= one < 1 for one in chances)
+
+
+def test_a_question_for_two_things_is_answered_part_by_part(library):
+    given = ask("応答時間と開発費を教えてください")
+    answered, refused = given.parts
+    assert (answered.asks, refused.asks) == ("応答時間を教えてください", "開発費を教えてください")
+    assert answered.sentences
+    assert answered.sentences == given.sentences
+    assert refused.sentences == ()
+    assert refused.looked_for.thing == "開発費"
+
+
+def test_hidden_documents_change_no_chance(library):
+    reader = person("読者", granted=library.collection)
+    before = answer_question(reader, Question(text=QUESTION))
+    hidden = Library(slug="hidden")
+    hidden.add("隠し.md", ["応答時間は何秒以内か。応答時間は1秒以内とする。", "応答時間の目標"], title="応答時間")
+    after = answer_question(reader, Question(text=QUESTION))
+    assert [(one.text, one.chance) for one in after.sentences] == [(one.text, one.chance) for one in before.sentences]
 
 
 def test_an_instruction_to_a_model_is_never_part_of_an_answer(library):
@@ -164,6 +214,6 @@ def test_a_sentence_longer_than_the_model_reads_takes_the_meaning_of_no_other(db
     beside = hit("夜空には星が多く見える。")
     assert active_embedder.get_embedder().count_tokens(long.content) > active_embedder.get_embedder().max_tokens
 
-    found = best_sentences("お金はどうやって払うか", [long, beside, answering], limit=3)
+    found = rate_sentences("お金はどうやって払うか", [long, beside, answering])
 
-    assert found[0].text == answering.content
+    assert found[0].one.text == answering.content

@@ -6,7 +6,7 @@ import doctest
 
 import pytest
 
-from knowledge.answering import grounded, sentences
+from knowledge.answering import asked, grounded, named, sentences
 from knowledge.answering.sentences import is_supported, speaks_to_a_model
 from tests.knowledge.answering.test_extractive import hit
 
@@ -122,6 +122,6 @@ def test_ordinary_requirements_are_not(text):
     assert not speaks_to_a_model(text)
 
 
-@pytest.mark.parametrize("module", [sentences, grounded])
+@pytest.mark.parametrize("module", [asked, grounded, named, sentences])
 def test_the_examples_in_the_docstrings_hold(module):
     assert doctest.testmod(module).failed == 0

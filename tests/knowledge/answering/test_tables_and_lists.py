@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hub.access.principals import local_operator
-from knowledge.answering.extractive import read_question
+from knowledge.answering.named import read_named
 from knowledge.answering.sentences import sentences_of
 from knowledge.models import Chunk, VersionContent
 from knowledge.search.pages import get_chunk
@@ -69,7 +69,7 @@ def test_a_passage_tells_the_header_that_it_goes_on_under(jobs):
 
 
 def test_a_model_reads_the_header_that_rows_go_on_under(jobs, configured):
-    configured.answer = lambda asked: says(("JB032の処理時間上限は45分です。", ["p1", "p2"]))
+    configured.answer = lambda asked: says(("JB032の処理時間上限は45分です。", ["p1"]))
     given = ask("JB032の処理時間上限は何分か", limit=2)
     assert f"{HEADER}\n{JOBS}" in prompt_of(configured.requests[-1])
     assert given.text == "JB032の処理時間上限は45分です。"
@@ -124,9 +124,9 @@ def test_a_time_answers_when_before_another_number():
     ],
 )
 def test_codes_are_letters_with_digits(question, codes):
-    assert read_question(question).codes == codes
+    assert read_named(question).codes == codes
 
 
 @pytest.mark.timeout(60)  # the square of this length would take hours
 def test_a_text_without_spaces_is_read_for_codes_in_one_go() -> None:
-    assert read_question("予約" * 300_000 + "JB032").codes == {"jb032"}
+    assert read_named("予約" * 300_000 + "JB032").codes == {"jb032"}

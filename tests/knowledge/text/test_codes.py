@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from knowledge.answering.extractive import read_question
+from knowledge.answering.named import read_named
 from knowledge.answering.sentences import sentences_of
 from knowledge.index.analysis import analyse_passage, analyse_query
 from knowledge.parsers.markdown import markdown_blocks
@@ -35,7 +35,7 @@ CASES = {
 NO_CODES = ("第3条", "3.2.1", "2026", "API", "サーバー", "v", "a.b")
 READERS: dict[str, Callable[[str], set[str]]] = {
     "a text": lambda written: set(names_in(fold_terms(f"これは{written}による。"))),
-    "a question": lambda written: set(read_question(f"{written}の上限は何分か").codes),
+    "a question": lambda written: set(read_named(f"{written}の上限は何分か").codes),
     "a label": lambda written: {
         code
         for one in sentences_of(hit(f"要件ID：{written}\n\n応答は3秒以内とする。"))

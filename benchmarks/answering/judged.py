@@ -1,0 +1,95 @@
+"""Questions by hand about real and shipped documents: what each says, and what it doesn't (`data/answers.json`)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.answering.files import passages_of, without_answers
+from benchmarks.retrieval.measure import share
+from benchmarks.retrieval.question_sets import Question, QuestionSet, load_set
+from hub.access.principals import local_operator
+from knowledge.answering import Answer, answer_question
+from knowledge.answering import Question as Asked
+from knowledge.answering.extractive import choose, rate_sentences
+from knowledge.search import search
+from knowledge.text.folding import fold_terms
+from knowledge.types.search import SearchQuery
+
+DATA = Path(__file__).resolve().parent.parent / "data"
+SHIPPED = Path(__file__).resolve().parent.parent.parent / "knowledge" / "data"
+HEADER = f"{'':34}{'asked':>6}{'right':>7}{'first':>7}{'out: no':>9}{'unsaid':>8}{'no':>7}{'≥.7':>6}{'right':>7}"
+LEGEND = """
+right: a sentence has what was looked for; first: the first one has; out: no: refused once that is taken out
+unsaid, no: questions about the document that it does not answer, and how many are refused"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """A question about a document with a text of the sentence that answers it, empty where none does."""
+
+    asks: str
+    has: str
+
+
+def run(data: Path, cache: Path, *, tells_all: bool = False) -> None:
+    """Ask each document alone, and then all of them together."""
+    documents = [(one["document"], _cases(one)) for one in json.loads((DATA / "answers.json").read_text("utf-8"))]
+    print(HEADER)
+    everything = []
+    for name, cases in documents:
+        kind, _, rest = name.partition("/")
+        folder = {"sample": SHIPPED / "sample", "answers": DATA / "answers"}.get(kind, data / kind)
+        passages = passages_of(folder / rest)
+        everything += passages
+        _measure(rest, QuestionSet(name=rest, corpus=passages, questions=[]), cases, cache, tells_all=tells_all)
+    whole = QuestionSet(name="all", corpus=everything, questions=[])
+    _measure("all documents together", whole, [case for _n, cases in documents for case in cases], cache)
+    print(LEGEND)
+
+
+def _cases(written: dict[str, list[dict[str, str | None]]]) -> list[Case]:
+    return [Case(asks=str(one["asks"]), has=one["has"] or "") for one in written["questions"]]
+
+
+def _measure(name: str, corpus: QuestionSet, cases: Sequence[Case], cache: Path, *, tells_all: bool = False) -> None:
+    load_set(corpus, cache)
+    said = [(case, answer_question(local_operator(), Asked(text=case.asks))) for case in cases if case.has]
+    unsaid = [(case, answer_question(local_operator(), Asked(text=case.asks))) for case in cases if not case.has]
+    refused = [_refused_without(case, corpus) for case, _answer in said]
+    sure = [_has(case, one.text) for case, answer in said + unsaid for one in answer.sentences if one.chance >= 0.7]
+    print(
+        f"{name[:33]:34}{len(said):>6}{share(_any(case, answer) for case, answer in said):>7.3f}"
+        f"{share(_first(case, answer) for case, answer in said):>7.3f}{share(refused):>9.3f}{len(unsaid):>8}"
+        f"{share(not answer.sentences for _case, answer in unsaid):>7.3f}{len(sure):>6}{share(sure):>7.3f}",
+        flush=True,
+    )
+    if tells_all:
+        for case, answer in said:
+            if not _first(case, answer):
+                print("  missed", case.asks, [(round(one.chance, 2), one.text[:60]) for one in answer.sentences])
+        for case, answer in unsaid:
+            if answer.sentences:
+                print("  false", case.asks, [(round(one.chance, 2), one.text[:60]) for one in answer.sentences])
+
+
+def _refused_without(case: Case, corpus: QuestionSet) -> bool:
+    """Whether nothing answers once every sentence of the set with the answer is gone; the search is the same."""
+    gold = frozenset(one.id for one in corpus.corpus if case.has in one.text)
+    question = Question(id="", text=case.asks, gold=gold, answers=frozenset({case.has}))
+    hits = search(local_operator(), SearchQuery(text=case.asks, limit=20)).hits
+    return not choose(rate_sentences(case.asks, without_answers(hits, question)), limit=5)
+
+
+def _has(case: Case, text: str) -> bool:
+    return bool(case.has) and fold_terms(case.has) in fold_terms(text)
+
+
+def _any(case: Case, answer: Answer) -> bool:
+    return any(_has(case, one.text) for one in answer.sentences)
+
+
+def _first(case: Case, answer: Answer) -> bool:
+    return bool(answer.sentences) and _has(case, answer.sentences[0].text)
