@@ -4,28 +4,34 @@ from __future__ import annotations
 
 import dataclasses
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from django.utils.translation import gettext_lazy as _
 
-from hub.core.errors import Conflict, Unavailable
+from hub.core.errors import Conflict, InvalidInput, Unavailable
 from hub.core.languages import shown as in_reader_language
 from knowledge.ingest.stages import parse_limits
 from knowledge.models import DocumentVersion
+from knowledge.originals.places import page_part
 from knowledge.parsers.annotated.notes import Markup, Placed
 from knowledge.parsers.errors import ParseError
 from knowledge.parsers.limits import ParseLimits
-from knowledge.parsers.process.isolation import HostLost, run_isolated
+from knowledge.parsers.process.isolation import HostLost, run_isolated, run_on_bytes
 from knowledge.storage import get_blob_store
+from knowledge.types.documents import Block
 
 TASKS = {
     "docx": "knowledge.parsers.annotated.docx:annotate",
     "xlsx": "knowledge.parsers.annotated.xlsx:annotate",
+    "pdf": "knowledge.parsers.annotated.pdf:annotate",
 }
 """The tasks that write copies, by the format of a version."""
+READ_TASK = "knowledge.parsers.annotated.returned:read_notes"
+_BUSY = _("The annotated copy can't be made or read now. Try again in a moment.")
 AT_ONCE, MOST_WAIT_S, MOST_CPU_S, MOST_WALL_S = 2, 30.0, 60.0, 90.0
 _GROWTH = 4
 _places = threading.BoundedSemaphore(AT_ONCE)
@@ -44,7 +50,7 @@ def can_annotate(version: DocumentVersion) -> bool:
     return version.format in TASKS
 
 
-def annotate_original(version: DocumentVersion, markup: Markup, **more: object) -> AnnotatedCopy:
+def annotate_original(version: DocumentVersion, markup: Markup, blocks: Sequence[Block]) -> AnnotatedCopy:
     """Copy a version's original with notes; no permissions are applied. The file is opened in a parser child only.
 
     :raises Conflict: it can't be opened, or takes too long. :raises Unavailable: too many are being made now.
@@ -54,17 +60,15 @@ def annotate_original(version: DocumentVersion, markup: Markup, **more: object) 
         content = (folder / Path(result["file"]).name).read_bytes()
         return AnnotatedCopy(content=content, placed=tuple(map(Placed, result["placed"])))
 
-    if not _places.acquire(timeout=MOST_WAIT_S):
-        raise Unavailable(_("The annotated copy can't be made now. Try again in a moment."))
     try:
-        with get_blob_store().local_path(version.blob_id) as path:
+        with _turn(), get_blob_store().local_path(version.blob_id) as path:
             return run_isolated(
                 TASKS[version.format],
                 path,
                 load,
                 filename=version.filename,
                 limits=_limits(path.stat().st_size),
-                arguments={**_arguments(markup.markdown, markup.notes), **_head(markup), **more},
+                arguments=_arguments(markup) | _words(version, markup, blocks),
             )
     except ParseError as error:
         reason = in_reader_language(error.text)
@@ -72,17 +76,61 @@ def annotate_original(version: DocumentVersion, markup: Markup, **more: object) 
             _("The original can't be annotated: {reason}"), code="original_not_annotated", reason=reason
         ) from error
     except HostLost as error:
-        raise Unavailable(_("The annotated copy can't be made now. Try again in a moment.")) from error
+        raise Unavailable(_BUSY) from error
+
+
+def read_notes(content: bytes) -> tuple[str, list[dict[str, Any]]]:
+    """Read the format and the notes of a copy that came back, as ``knowledge.parsers.annotated.returned`` gives them.
+
+    :raises InvalidInput: no docx, xlsx or PDF, or one that can't be read.
+    """
+
+    def load(result: dict[str, Any], _folder: Path) -> tuple[str, list[dict[str, Any]]]:
+        return str(result["format"]), list(result["notes"])
+
+    try:
+        with _turn():
+            return run_on_bytes(READ_TASK, content, load, filename="", limits=_limits(len(content)))
+    except ParseError as error:
+        reason = in_reader_language(error.text)
+        raise InvalidInput(_("The file can't be read: {reason}"), code="file_not_read", reason=reason) from error
+    except HostLost as error:
+        raise Unavailable(_BUSY) from error
+
+
+@contextmanager
+def _turn() -> Iterator[None]:
+    """Have one of `AT_ONCE` turns inside the block. :raises Unavailable: none came in `MOST_WAIT_S`."""
+    if not _places.acquire(timeout=MOST_WAIT_S):
+        raise Unavailable(_BUSY)
+    try:
+        yield
     finally:
         _places.release()
 
 
-def _arguments(markdown: str, notes: Sequence[Any]) -> dict[str, object]:
-    return {"markdown": markdown, "notes": [dataclasses.asdict(note) for note in notes]}
+def _arguments(markup: Markup) -> dict[str, object]:
+    return {
+        "markdown": markup.markdown,
+        "notes": [dataclasses.asdict(note) for note in markup.notes],
+        "written": markup.written.isoformat(),
+        "list_title": markup.list_title,
+    }
 
 
-def _head(markup: Markup) -> dict[str, object]:
-    return {"written": markup.written.isoformat(), "list_title": markup.list_title}
+def _words(version: DocumentVersion, markup: Markup, blocks: Sequence[Block]) -> dict[str, object]:
+    """Return what a PDF's words are found by: of each note, its pieces on every page that it is on."""
+    if version.format != "pdf":
+        return {}
+    return {"words": [list(page_parts(markup.markdown, blocks, note.start, note.end)) for note in markup.notes]}
+
+
+def page_parts(markdown: str, blocks: Sequence[Block], start: int, end: int) -> Iterator[dict[str, object]]:
+    inside = (block.page for block in blocks if block.start < end and start < block.end and block.page is not None)
+    for page in dict.fromkeys(inside):
+        part = page_part(markdown, [block for block in blocks if block.page == page], start, end)
+        if part is not None:
+            yield {"page": part.page, "pieces": list(part.pieces), "at": part.at}
 
 
 def _limits(size_bytes: int) -> ParseLimits:

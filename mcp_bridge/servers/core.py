@@ -210,10 +210,9 @@ def create_report(
 ) -> ReportResult:
     """Write the report of a review (レビュー報告書の出力・ダウンロード), with its summary beside it.
 
-    Use it to turn a review into a file for people (Excel の指摘管理表、Word、HTML、Markdown). Use markdown to show it
-    to people, json to work on, html to print. xlsx is the 指摘管理表, docx a Word file, and annotated
-    the reviewed document itself with findings as comments (指摘をコメントで付けた文書): they come in base64, to be
-    saved under filename. A review that still runs gives a report of what there is.
+    Use it to turn a review into a file for people (Excel の指摘管理表、Word、指摘付き文書). Use markdown to show it
+    to people, json to work on, html to print. xlsx, docx and annotated (the reviewed file with comments) come in
+    base64, to be saved under filename. A review that still runs gives a report of what there is.
     """
     principal = current_caller().principal
     report = build_report(

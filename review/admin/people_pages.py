@@ -133,12 +133,15 @@ def _back(pk: int, place: str) -> HttpResponseRedirect:
 
 
 class AnswersForm(forms.Form):
-    """The table of findings that people filled in."""
+    """The table of findings that people filled in, or the annotated copy that they wrote into."""
 
     file = forms.FileField(
-        label=_("Table of findings (xlsx)"),
+        label=_("Table of findings (xlsx) or annotated copy (docx, xlsx, pdf)"),
         widget=UnfoldAdminFileFieldWidget,
-        help_text=_("Download the report as xlsx, fill in the green columns, and choose the file here."),
+        help_text=_(
+            "Download the report as xlsx and fill in the green columns, or reply to the comments of the "
+            "annotated copy, and choose the file here."
+        ),
     )
 
 
@@ -188,7 +191,12 @@ def _confirmed(request: HttpRequest) -> bytes:
 
 
 def _apply(request: HttpRequest, review: Review, content: bytes) -> HttpResponseRedirect:
-    done = apply_answers(principal_of(request), review.public_id, content)
+    wants_next = "next_version" in request.POST
+    done = apply_answers(principal_of(request), review.public_id, content, next_version=wants_next)
+    if done.next_review:
+        messages.success(
+            request, _("The file is the next version; its review is {review}.").format(review=done.next_review)
+        )
     messages.success(
         request,
         _("{changed} findings changed, {refused} rows refused.").format(

@@ -147,6 +147,9 @@ class ReportQuery(Schema):
     summary: bool = True
     details: bool = True
     evidence: bool = True
+    tracked_changes: bool = Field(
+        False, description="annotated, of a Word file: words that a rule can correct are corrected as tracked changes"
+    )
 
 
 @router.get("/reviews/{review_id}/report")
@@ -161,7 +164,12 @@ def get_review_report(request: HubRequest, review_id: str, asked: Annotated[Repo
         report_format=asked.format,
         language=asked.language,
         baseline=asked.baseline,
-        options=ReportOptions(summary=asked.summary, details=asked.details, evidence=asked.evidence),
+        options=ReportOptions(
+            summary=asked.summary,
+            details=asked.details,
+            evidence=asked.evidence,
+            tracked_changes=asked.tracked_changes,
+        ),
     )
     response = attachment(request, report.content, filename=report.filename, content_type=report.content_type)
     # the hub's own page, without scripts: it may say what it is, and is still a download in a sandbox

@@ -10,11 +10,10 @@ from ninja import Field, File, Router, Schema, UploadedFile
 from pydantic import BeforeValidator
 
 from hub.core.moments import Moment, end_of_day
-from hub.core.shapes import filled
+from hub.core.shapes import TextOrNone, filled
 from hub.rest.auth import HubRequest
 from hub.rest.schemas import Integer, LongText, ShortText
-from review.report.answer_file import MAX_BYTES
-from review.report.answers import apply_answers, preview_answers
+from review.report.answers import MOST_COPY_BYTES, apply_answers, preview_answers
 from review.runs.finding_schemas import FindingOut
 from review.runs.reviews import get_review, review_facts, show_findings
 from review.runs.schemas import ResultOut
@@ -187,9 +186,11 @@ class AnswerErrorOut(Schema):
 
 
 class AnswersOut(Schema):
-    """What a table of findings changes. Rows with errors are left out, and say why."""
+    """What a table of findings or an annotated copy changes. Rows with errors are left out, and say why."""
 
     applied: bool
+    is_copy: bool = Field(False, description="an annotated copy: `next_version` can take it in")
+    next_review: TextOrNone = Field(None, description="the review of the next version that the copy became")
     changes: list[AnswerChangeOut]
     errors: list[AnswerErrorOut]
     unchanged: int
@@ -197,11 +198,22 @@ class AnswersOut(Schema):
 
 @router.post("/reviews/{review_id}/answers", response=AnswersOut)
 def read_answers(
-    request: HubRequest, review_id: str, file: Annotated[UploadedFile, File()], apply: bool = False
+    request: HubRequest,
+    review_id: str,
+    file: Annotated[UploadedFile, File()],
+    apply: bool = False,
+    next_version: bool = False,
 ) -> AnswersOut:
-    """Read the answers of a 指摘管理表 (report in xlsx, filled in); without `apply` only tell what would change."""
-    act = apply_answers if apply else preview_answers
-    found = act(request.principal, review_id, file.read(MAX_BYTES + 1))
+    """Read the answers of a 指摘管理表 (report in xlsx, filled in) or of an annotated copy (replies, resolved comments,
+    changed words); without `apply` only tell what would change.
+
+    With `apply` and `next_version` the copy becomes the document's next version, which is reviewed at once.
+    """
+    content = file.read(MOST_COPY_BYTES + 1)
+    if apply:
+        found = apply_answers(request.principal, review_id, content, next_version=next_version)
+    else:
+        found = preview_answers(request.principal, review_id, content)
     changes = [
         filled(
             AnswerChangeOut,

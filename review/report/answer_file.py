@@ -34,13 +34,17 @@ LIMITS = {"plan": LONG_TEXT, "text": LONG_TEXT, "answered_by": 150}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerRow:
-    """One row: which finding, what the file says now, and what it said when it was written."""
+    """One row: which finding, what the file says now, and what it said when it was written.
+
+    An annotated copy says with ``revision`` which revision of the finding it was written from, and has no ``exported``.
+    """
 
     row: int
     number: int
     finding_id: str
     values: Mapping[str, Any]
     exported: Mapping[str, Any]
+    revision: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,7 +1,8 @@
-"""Reading answers back from a 指摘管理表: what they would change, row by row, and changing it.
+"""Reading answers back from a 指摘管理表 or an annotated copy: what they would change, row by row, and changing it.
 
 The workbook's hidden sheet says what each answer was when the file was written. An answer counts as changed when it
-differs from that; it is refused when somebody else changed the same answer in the hub meanwhile.
+differs from that; it is refused when somebody else changed the same answer in the hub meanwhile. An annotated copy says
+which revision of a finding it was written from.
 """
 
 from __future__ import annotations
@@ -17,11 +18,13 @@ from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal, Scope
 from hub.access.services import record_event
-from hub.core.errors import InvalidInput
+from hub.core.errors import InvalidInput, LimitExceeded
 from hub.core.moments import end_of_day
-from review.models import Finding, Triage
-from review.report.answer_file import AnswerRow, RowError, read_answer_file
-from review.report.facts import local_day
+from hub.rest.uploads import too_large
+from review.models import COUNTED, Finding, Triage
+from review.report.annotated import could_be_copy, read_copy, take_next_version
+from review.report.answer_file import AnswerFile, AnswerRow, RowError, read_answer_file
+from review.report.facts import ReportOptions, load_facts, local_day
 from review.runs.reviews import get_review
 from review.triage.decisions import ANSWER_FIELDS, TriageChange, answer_of, triage_finding
 
@@ -56,27 +59,37 @@ class AnswerChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerImport:
-    """What a file would change. With errors only the other rows can be read in."""
+    """What a file would change. With errors only the other rows can be read in.
+
+    ``is_copy``: it is an annotated copy, which may become the document's next version; ``next_review`` is the id of the
+    review of that version, once it has been taken in.
+    """
 
     review_id: str
     changes: Sequence[AnswerChange]
     errors: Sequence[RowError]
     unchanged: int
+    is_copy: bool = False
+    next_review: str = ""
 
 
 def preview_answers(principal: Principal, review_id: str, content: bytes) -> AnswerImport:
     """Say what a file's answers would change; nothing of it is written.
 
-    Raises NotFound, InvalidInput (no 指摘管理表 of this review).
+    Raises NotFound, InvalidInput (neither a 指摘管理表 nor an annotated copy of this review).
     """
     found = _preview(principal, review_id, content)
     record_event(principal, "RESULT_VIEW", f"review:{review_id}", part="answers")
     return found
 
 
+MOST_COPY_BYTES = 50 * 1024 * 1024
+_UNKNOWN = object()
+
+
 def _preview(principal: Principal, review_id: str, content: bytes) -> AnswerImport:
     review = get_review(principal, review_id, scope=Scope.TRIAGE)
-    sheet = read_answer_file(content)
+    sheet, is_copy = _read(principal, review_id, content)
     if sheet.review_id != review_id:
         raise InvalidInput(
             _("The file belongs to the review {other}, not to {review_id}."),
@@ -104,17 +117,35 @@ def _preview(principal: Principal, review_id: str, content: bytes) -> AnswerImpo
         else:
             unchanged += 1
     errors.sort(key=lambda error: error.row)
-    return AnswerImport(review_id=review_id, changes=changes, errors=errors, unchanged=unchanged)
+    return AnswerImport(review_id=review_id, changes=changes, errors=errors, unchanged=unchanged, is_copy=is_copy)
+
+
+def _read(principal: Principal, review_id: str, content: bytes) -> tuple[AnswerFile, bool]:
+    """Read a file as what it is, and say whether it is an annotated copy."""
+    if len(content) > MOST_COPY_BYTES:
+        raise too_large(MOST_COPY_BYTES)
+    try:
+        return read_answer_file(content), False
+    except (InvalidInput, LimitExceeded) as error:
+        if error.error_code == "columns_missing" or not could_be_copy(content):
+            raise
+        facts = load_facts(principal, review_id, baseline="", options=ReportOptions())
+        copy = read_copy(facts, content)
+        if copy is None:
+            raise
+        return copy, True
 
 
 def _changed_fields(row: AnswerRow, finding: Finding) -> dict[str, tuple[Any, Any]]:
     """The fields that the file changes. Raises InvalidInput when one was changed in the hub, too, or can't be."""
     stored = _stored(finding)
     changed = {}
+    # A copy of an older revision says of no field what it was: whatever differs was changed in the hub, too.
+    exported = stored if row.revision == finding.revision else row.exported
     for field, value in row.values.items():
-        if value == row.exported.get(field) or value == stored[field]:
+        if value == exported.get(field, _UNKNOWN) or value == stored[field] or _is_decided(row, field, stored):
             continue
-        if stored[field] != row.exported.get(field):
+        if stored[field] != exported.get(field, _UNKNOWN):
             raise InvalidInput(
                 _("{field} was changed in the hub meanwhile: it is {stored} there. Export the table again."),
                 field=str(FIELD_NAMES[field]),
@@ -123,6 +154,11 @@ def _changed_fields(row: AnswerRow, finding: Finding) -> dict[str, tuple[Any, An
         changed[field] = (stored[field], value)
     _check_state({**stored, **{field: new for field, (_old, new) in changed.items()}})
     return changed
+
+
+def _is_decided(row: AnswerRow, field: str, stored: Mapping[str, Any]) -> bool:
+    """Whether a copy proposes a state for a finding that does not count any more: what was decided stays."""
+    return row.revision is not None and field == "triage" and stored["triage"] not in COUNTED
 
 
 def _check_state(wanted: Mapping[str, Any]) -> None:
@@ -148,12 +184,15 @@ def _shown(field: str, value: Any) -> str:  # noqa: ANN401 (a text, a day or not
 
 
 @transaction.atomic
-def apply_answers(principal: Principal, review_id: str, content: bytes) -> AnswerImport:
+def apply_answers(principal: Principal, review_id: str, content: bytes, *, next_version: bool = False) -> AnswerImport:
     """Read a file's answers in; rows with errors are left as they are. Raises what ``preview_answers`` does.
 
-    What can only be known while writing (signed off meanwhile, say) refuses the whole file.
+    What can only be known while writing (signed off meanwhile, say) refuses the whole file. With ``next_version`` an
+    annotated copy becomes the document's next version, too, and is reviewed: all of it, or nothing.
     """
     found = _preview(principal, review_id, content)
+    if next_version and not found.is_copy:
+        raise InvalidInput(_("Only an annotated copy can become the next version."), code="no_copy")
     rows = Finding.objects.select_related("answer")
     findings = rows.in_bulk([change.finding_id for change in found.changes], field_name="public_id")
     for change in found.changes:
@@ -161,6 +200,9 @@ def apply_answers(principal: Principal, review_id: str, content: bytes) -> Answe
     record_event(
         principal, "ANSWERS_IMPORT", f"review:{review_id}", changed=len(found.changes), refused=len(found.errors)
     )
+    if next_version:
+        review = take_next_version(principal, get_review(principal, review_id, scope=Scope.TRIAGE), content)
+        return replace(found, next_review=review.public_id)
     return found
 
 

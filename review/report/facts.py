@@ -32,11 +32,12 @@ CONTEXT = 90
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportOptions:
-    """What a report has besides its head."""
+    """What a report has besides its head; ``tracked_changes`` are for the annotated copy of a Word file."""
 
     summary: bool = True
     details: bool = True
     evidence: bool = True
+    tracked_changes: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,7 +20,10 @@ def places_in(written: str, text: str, start: int, end: int) -> list[int]:
     found: list[int] = []
     at = start
     for char in text:
-        place = -1 if char.isspace() else written.find(char, at, min(at + _WIDEST_GAP, end))
+        if char.isspace():
+            place = at if at < end and written[at].isspace() else -1
+        else:
+            place = written.find(char, at, min(at + _WIDEST_GAP, end))
         found.append(place)
         if place >= 0:
             at = place + 1

@@ -103,10 +103,17 @@ class _Origin:
         place = self._moved.place(start)
         if place is None or not self._elements:
             return None
-        element, part, order = self._elements[max(bisect_right(self._starts, place) - 1, 0)]
+        element, part, order = self._elements[self._number_at(place)]
         if element.tag != _PARAGRAPH:
             return _Hit(element=element, part=part, order=order)
         return _Hit(element=element, part=part, order=order, last=len(self.words(element).text) - 1)
+
+    def _number_at(self, place: int) -> int:
+        """Return the number of the element that a place is in; a number that Word counts is before its paragraph."""
+        following = bisect_right(self._starts, place)
+        if following < len(self._starts) and "\n" not in self._text[place : self._starts[following]]:
+            return following
+        return max(following - 1, 0)
 
     def _segment(self, number: int) -> tuple[int, int]:
         is_last = number + 1 == len(self._starts)
@@ -171,7 +178,10 @@ class _Placing:
     def _mark(self, note: Note, hits: Sequence[_Hit]) -> None:
         for part in {hit.part for hit in hits}:
             self._editor.change(part)
-        self._comments.add(note, self._ends(hits[0])[0], self._ends(hits[-1])[1])
+        first, last = self._ends(hits[0])[0], self._ends(hits[-1])[1]
+        if note.replacement is not None and note.is_quote and len(hits) == 1 and hits[0].is_words:
+            first, last = self._comments.replace(note, first, last)
+        self._comments.add(note, first, last)
 
     def _ends(self, hit: _Hit) -> tuple[Element, Element]:
         if not hit.is_words:

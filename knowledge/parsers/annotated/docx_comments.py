@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from datetime import datetime
 
 from lxml import etree
@@ -22,6 +23,7 @@ _EXTENDED_RELATION = "http://schemas.microsoft.com/office/2011/relationships/com
 _SPACE = "{http://www.w3.org/XML/1998/namespace}space"
 PARAGRAPH_ID = f"{{{_W14}}}paraId"
 # Word's own are below 0x80000000; these begin where few of its do.
+_FIRST_CHANGE_ID = 1_500_000_000
 _FIRST_PARAGRAPH_ID = 0x48554200
 
 
@@ -41,6 +43,7 @@ class CommentWriter:
         roots = [editor.root(document), *([known] if known is not None else [])]
         self._taken = {str(value) for root in roots for value in root.xpath("//@*[local-name() = 'paraId']")}
         self._next_paragraph = _FIRST_PARAGRAPH_ID
+        self._changes = 0
         self._comments: list[Element] = []
         self._threads: list[tuple[str, bool]] = []
 
@@ -50,13 +53,49 @@ class CommentWriter:
         first.addprevious(_mark("commentRangeStart", number))
         end = _mark("commentRangeEnd", number)
         last.addnext(end)
-        end.addnext(_reference(number))
+        outside = _outside_fields(last)
+        (end if outside is last else outside).addnext(_reference(number))
 
     def add_to_empty(self, note: Note, paragraph: Element) -> None:
         """Add a comment on a paragraph without anything in it."""
         number = self._comment(note)
         for one in (_mark("commentRangeStart", number), _mark("commentRangeEnd", number), _reference(number)):
             paragraph.append(one)
+
+    def replace(self, note: Note, first: Element, last: Element) -> tuple[Element, Element]:
+        """Write a note's replacement as a tracked change, and return what begins and ends it.
+
+        Only words in plain runs beside each other are replaced; of any others the elements are returned as they are.
+        """
+        runs = _plain_runs(first, last)
+        if not runs or note.replacement is None:
+            return first, last
+        removed = self._change("del", note)
+        runs[0].addprevious(removed)
+        for run in runs:
+            removed.append(run)
+            for text in run.iter(qn("w:t")):
+                text.tag = qn("w:delText")
+        if not note.replacement:
+            return removed, removed
+        inserted = self._change("ins", note)
+        removed.addnext(inserted)
+        run = etree.SubElement(inserted, qn("w:r"))
+        properties = runs[0].find(qn("w:rPr"))
+        if properties is not None:
+            run.append(copy.deepcopy(properties))
+        text = etree.SubElement(run, qn("w:t"))
+        text.set(_SPACE, "preserve")
+        text.text = note.replacement
+        return removed, inserted
+
+    def _change(self, kind: str, note: Note) -> Element:
+        change = etree.Element(qn(f"w:{kind}"), nsmap={"w": _W})
+        change.set(qn("w:id"), str(_FIRST_CHANGE_ID + self._changes))
+        change.set(qn("w:author"), note.author)
+        change.set(qn("w:date"), self._date)
+        self._changes += 1
+        return change
 
     def _comment(self, note: Note) -> int:
         number = self._next_id
@@ -117,6 +156,40 @@ class CommentWriter:
             thread = etree.SubElement(root, f"{{{_W15}}}commentEx")
             thread.set(f"{{{_W15}}}paraId", paragraph_id)
             thread.set(f"{{{_W15}}}done", "1" if is_done else "0")
+
+
+def _plain_runs(first: Element, last: Element) -> list[Element]:
+    """Return the runs from one to another, when there is nothing but runs with text between; else nothing."""
+    if first.getparent().tag != qn("w:p"):
+        return []
+    runs = []
+    for element in (first, *first.itersiblings()):
+        has_text_only = element.tag == qn("w:r") and all(one.tag in (qn("w:t"), qn("w:rPr")) for one in element)
+        if not has_text_only:
+            return []
+        runs.append(element)
+        if element is last:
+            return runs
+    return []
+
+
+def _outside_fields(last: Element) -> Element:
+    """Return what the reference to a comment may follow: LibreOffice loses it, or what it says, in a field or link."""
+    paragraph = last
+    while paragraph is not None and paragraph.tag != qn("w:p"):
+        if paragraph.tag in (qn("w:fldSimple"), qn("w:hyperlink")):
+            last = paragraph
+        paragraph = paragraph.getparent()
+    if paragraph is None:
+        return last
+    depth, is_past = 0, False
+    for element in paragraph.iter(qn("w:fldChar"), last.tag):
+        is_past |= element is last
+        if element.tag == qn("w:fldChar"):
+            depth += {"begin": 1, "end": -1}.get(element.get(qn("w:fldCharType"), ""), 0)
+        if is_past and depth <= 0:
+            return last if element is last else element.getparent()
+    return last
 
 
 def _mark(name: str, number: int) -> Element:

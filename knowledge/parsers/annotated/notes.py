@@ -10,6 +10,9 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+AUTHOR = "Hub"
+"""What the names of those begin with who write notes for the hub."""
+
 
 class Placed(StrEnum):
     """Where a note came to stand: on the words, at the paragraph, cell or page they are in, or in the list at the end.

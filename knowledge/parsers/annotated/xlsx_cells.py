@@ -101,9 +101,11 @@ class CellPlaces:
         lines = [one for one in lines_of(text, block.start, block.end) if not _RULER.fullmatch(text[slice(*one)])]
         numbers = _row_numbers(block.rows) if block.rows else sorted(rows)
         if len(numbers) != len(lines):
-            return
+            numbers = self._rows_by_text(block, lines, rows)
         columns = sorted({column for found in rows.values() for column in found})
         for index, (start, end) in enumerate(lines):
+            if numbers[index] not in rows:
+                continue
             is_head = index == 0 and len(numbers) > 1
             of_line = [row for row in rows if numbers[0] <= row < numbers[1]] if is_head else [numbers[index]]
             parts = list(_cells_of_line(text, start, end))
@@ -114,6 +116,22 @@ class CellPlaces:
                 # A name over several columns stands in the first of them.
                 over = [(row, max(left)) for row in of_line if (left := [one for one in rows[row] if one < column])]
                 yield _Stretch(start=begun, end=stop, cells=places or (tuple(over) if is_head else ()))
+
+    def _rows_by_text(
+        self, block: Block, lines: Sequence[tuple[int, int]], rows: Mapping[int, Sequence[int]]
+    ) -> list[int]:
+        """Return the row of each line whose texts are the line's, in order; 0 for a line without one."""
+        cells = self._sheets[block.sheet or ""].cells
+        texts = {row: fold_compact("".join(cells[row, column] for column in columns)) for row, columns in rows.items()}
+        waiting = iter(sorted(rows))
+        found = []
+        for start, end in lines:
+            wanted = fold_compact(_NOT_WORDS.sub("", self._document.markdown[start:end]))
+            left = list(waiting)
+            at = next((place for place, row in enumerate(left) if texts[row] == wanted), None)
+            found.append(left[at] if at is not None else 0)
+            waiting = iter(left if at is None else left[at + 1 :])
+        return found
 
     def _lines(self, block: Block, rows: Mapping[int, Sequence[int]]) -> Iterator[_Stretch]:
         text = self._document.markdown

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,7 +35,7 @@ def draw_page(path: Path, *, limits: ParseLimits, folder: Path, filename: str, p
 
     :raises ParseError: ``corrupted``, ``encrypted``, or ``page_not_found``.
     """
-    document = _open(path, page)
+    document = open_pdf(path, page)
     if document.get_formtype():
         document.init_forms()
     shown = document[page - 1]
@@ -61,8 +61,8 @@ def find_words(
     nearest is meant. Gives for each page its size in points and boxes (left, top, right, bottom), and the share of
     characters that were found.
     """
-    document = _open(path, page)
-    wanted = [text for piece in pieces if (text := "".join(char for char, _place in _compact(piece)))]
+    document = open_pdf(path, page)
+    wanted = [text for piece in pieces if (text := compact_text(piece))]
     total, found, pages = sum(map(len, wanted)), 0, []
     for number in (page, page + 1):
         if not wanted or number > len(document):
@@ -85,7 +85,8 @@ class _Found:
     characters: int
 
 
-def _open(path: Path, page: int) -> pypdfium2.PdfDocument:
+def open_pdf(path: Path, page: int) -> pypdfium2.PdfDocument:
+    """Open a PDF that has a page. :raises ParseError: ``corrupted``, ``encrypted``, or ``page_not_found``."""
     try:
         document = pypdfium2.PdfDocument(path)
     except pypdfium2.PdfiumError as error:
@@ -96,19 +97,55 @@ def _open(path: Path, page: int) -> pypdfium2.PdfDocument:
     return document
 
 
+class PageText:
+    """The characters of a page that show something, and where they stand."""
+
+    def __init__(self, page: pypdfium2.PdfPage) -> None:
+        self._page = page
+        self._textpage = page.get_textpage()
+        characters = list(_compact("".join(_characters(self._textpage))))
+        self._text = "".join(char for char, _place in characters)
+        self._places = [place for _char, place in characters]
+
+    def spans(self, wanted: Sequence[str], *, at: float) -> tuple[list[tuple[int, int]], str]:
+        """Find some compact texts in their order; return where they are, and what is missing of the last at its end."""
+        found: list[tuple[int, int]] = []
+        expected, rest = round(at * len(self._text)), ""
+        for piece in wanted:
+            parts = list(located(self._text, piece, expected))
+            found += [(first, first + length) for first, length, _from in parts]
+            expected = found[-1][1] if parts else expected
+            rest = piece[max((begun + length for _first, length, begun in parts), default=0) :]
+        return found, rest
+
+    def shown_boxes(self, first: int, last: int) -> Iterator[Box]:
+        """The boxes of characters ``[first, last)``, line by line, from the shown page's top left corner."""
+        return self._boxes(first, last, Frame.of_page(self._page).shown)
+
+    def own_boxes(self, first: int, last: int) -> Iterator[Box]:
+        """The same boxes as (left, bottom, right, top) in the page's own space, as a file has them."""
+        for left, top, right, bottom in self._boxes(first, last, _turned_over):
+            yield left, -bottom, right, -top
+
+    def _boxes(self, first: int, last: int, place: Callable[[float, float, float, float], Box]) -> Iterator[Box]:
+        return _boxes(self._textpage, place, self._places[first], self._places[last - 1])
+
+
+def _turned_over(left: float, bottom: float, right: float, top: float) -> Box:
+    """Return a box of the page's own space as lines are looked for: with its top above its bottom."""
+    return left, -top, right, -bottom
+
+
+def compact_text(text: str) -> str:
+    """Return the characters of a text that show something, as they are looked for on pages."""
+    return "".join(char for char, _place in _compact(text))
+
+
 def _on_page(page: pypdfium2.PdfPage, wanted: Sequence[str], *, at: float) -> tuple[_Found, str]:
     """What is on a page of some texts, and what is missing of the last one at its end."""
-    textpage, frame = page.get_textpage(), Frame.of_page(page)
-    characters = list(_compact("".join(_characters(textpage))))
-    text, places = "".join(char for char, _place in characters), [place for _char, place in characters]
-    spans: list[tuple[int, int]] = []
-    expected, rest = round(at * len(text)), ""
-    for piece in wanted:
-        parts = list(located(text, piece, expected))
-        spans += [(first, first + length) for first, length, _from in parts]
-        expected = spans[-1][1] if parts else expected
-        rest = piece[max((begun + length for _first, length, begun in parts), default=0) :]
-    boxes = [box for first, last in spans for box in _boxes(textpage, frame, places[first], places[last - 1])]
+    text, frame = PageText(page), Frame.of_page(page)
+    spans, rest = text.spans(wanted, at=at)
+    boxes = [box for first, last in spans for box in text.shown_boxes(first, last)]
     turned = frame.rotation in (90, 270)
     width, height = (frame.height, frame.width) if turned else (frame.width, frame.height)
     return _Found(width=width, height=height, boxes=boxes, characters=sum(b - a for a, b in spans)), rest
@@ -159,7 +196,9 @@ def _compact(text: str) -> Iterator[tuple[str, int]]:
                 yield one, place
 
 
-def _boxes(textpage: pypdfium2.PdfTextPage, frame: Frame, first: int, last: int) -> Iterator[Box]:
+def _boxes(
+    textpage: pypdfium2.PdfTextPage, placed: Callable[[float, float, float, float], Box], first: int, last: int
+) -> Iterator[Box]:
     """The boxes of some characters, one for each line of them, written across or down.
 
     Not PDFium's own: those of text that is written down are elsewhere.
@@ -167,7 +206,7 @@ def _boxes(textpage: pypdfium2.PdfTextPage, frame: Frame, first: int, last: int)
     line: Box | None = None
     ways: tuple[int, ...] = (0, 1)  # across, or down; its second character says which
     for index in range(first, last + 1):
-        box = frame.shown(*textpage.get_charbox(index, loose=True))
+        box = placed(*textpage.get_charbox(index, loose=True))
         if box[0] >= box[2] or box[1] >= box[3]:
             continue
         if line is None:

@@ -1,7 +1,8 @@
-"""Making the annotated copy: the version that was reviewed, from its stored file, with a note for each finding."""
+"""The annotated copy: making it of the version that was reviewed, and reading one that came back."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import PurePath
 from typing import NamedTuple
@@ -14,11 +15,14 @@ from hub.core.errors import Conflict
 from knowledge.documents.documents import get_document
 from knowledge.ingest.content import blocks_of, sections_of
 from knowledge.models import DocumentVersion, VersionContent
-from knowledge.originals import annotate_original, can_annotate
+from knowledge.originals import annotate_original, can_annotate, read_notes
 from knowledge.parsers.annotated.notes import Markup
+from knowledge.types.documents import Block
 from review.models import Review
 from review.report.annotated.marked_text import mark_text
-from review.report.annotated.notes import notes_of
+from review.report.annotated.notes import notes_of, quotes_by_note
+from review.report.annotated.returned import Quoted, read_returned, words_by_note
+from review.report.answer_file import AnswerFile
 from review.report.facts import ReportFacts
 
 CONTENT_TYPES = {
@@ -47,22 +51,45 @@ def annotated_copy(principal: Principal, facts: ReportFacts) -> Copy:
     """
     get_document(principal, facts.review.document_id)
     version = _version(facts)
-    content = VersionContent.objects.get(pk=version.pk)
-    notes = notes_of(facts, content.markdown, sections_of(content), blocks_of(content))
-    markup = Markup(
-        notes=tuple(notes),
-        markdown=content.markdown,
-        written=facts.review.finished_at or _EARLIEST,
-        list_title=_("Findings whose place could not be shown"),
-    )
+    markup, blocks = _markup(facts, version)
     resource = f"document:{facts.review.document_id}"
     record_event(principal, "DOCUMENT_DOWNLOAD", resource, version=version.number, review=facts.review.review_id)
     stem, suffix = PurePath(version.filename).stem, PurePath(version.filename).suffix
     name = _("{stem} with findings").format(stem=stem)
     if can_annotate(version):
-        made = annotate_original(version, markup).content
+        made = annotate_original(version, markup, blocks).content
         return Copy(made, CONTENT_TYPES[version.format], f"{name}{suffix}")
-    return Copy(mark_text(markup, blocks_of(content)), "text/markdown; charset=utf-8", f"{name}.md")
+    return Copy(mark_text(markup, blocks), "text/markdown; charset=utf-8", f"{name}.md")
+
+
+def _markup(facts: ReportFacts, version: DocumentVersion) -> tuple[Markup, Sequence[Block]]:
+    content = VersionContent.objects.get(pk=version.pk)
+    blocks = blocks_of(content)
+    markup = Markup(
+        notes=tuple(notes_of(facts, content.markdown, sections_of(content), blocks)),
+        markdown=content.markdown,
+        written=facts.review.finished_at or _EARLIEST,
+        list_title=_("Findings whose place could not be shown"),
+    )
+    return markup, blocks
+
+
+def read_copy(facts: ReportFacts, content: bytes) -> AnswerFile | None:
+    """Read an annotated copy that came back; None for a file that is none. No permissions are applied.
+
+    What a note was on when the copy was made is read from a new copy of the same version. :raises InvalidInput: it
+    can't be read, is of another review, or has notes that were not written by the hub.
+    """
+    _format, notes = read_notes(content)
+    version = _version(facts)
+    if not can_annotate(version) or read_returned(facts.review.review_id, notes, {}) is None:
+        return None
+    markup, blocks = _markup(facts, version)
+    _format, before = read_notes(annotate_original(version, markup, blocks).content)
+    words = words_by_note(before)
+    quotes = quotes_by_note(facts, markup.markdown)
+    originals = {key: Quoted(words=words[key], quote=quote) for key, quote in quotes.items() if key in words}
+    return read_returned(facts.review.review_id, notes, originals)
 
 
 def _version(facts: ReportFacts) -> DocumentVersion:

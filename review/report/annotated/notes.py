@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from django.utils.translation import gettext as _
 
-from knowledge.parsers.annotated.notes import Note
+from knowledge.parsers.annotated.notes import AUTHOR, Note
 from knowledge.types.documents import Block, Section
 from review.models import COUNTED
 from review.report.annotated.references import reference_line
@@ -17,6 +18,8 @@ from review.types import JudgedBy
 
 MOST_PLACES = 20
 """Notes for one finding. Rules that count something quote every place; the rest is told in words."""
+_ESCAPED = re.compile(r"\\([\\|])")
+_BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
 _HEADS = ("【{title} {number}】", "【{title} {number} ({index}/{count})】")
 
 
@@ -36,10 +39,10 @@ def _about_review(facts: ReportFacts, markdown: str, sections: Sequence[Section]
         f"{_('Verdict')}: {facts.verdict or '-'} / {_('Reviewed on')}: {day}",
         f"{_('Findings')}: {counts}",
         *facts.notices,
-        reference_line(review.review_id, review.review_id),
+        reference_line(review.review_id, review.review_id, 0),
     ]
     start, end = _first_place(markdown, sections, blocks)
-    return Note(text=xml_text("\n".join(lines)), author="Hub", start=start, end=end, is_quote=False)
+    return Note(text=xml_text("\n".join(lines)), author=AUTHOR, start=start, end=end, is_quote=False)
 
 
 def _notes(
@@ -56,7 +59,18 @@ def _notes(
             end=end,
             is_quote=bool(quoted),
             is_done=finding.triage not in COUNTED,
+            replacement=_replacement(finding, start, end) if facts.options.tracked_changes else None,
         )
+
+
+def _replacement(finding: FindingOut, start: int, end: int) -> str | None:
+    """Return what a rule says that these words become, of a finding that counts; None where it says nothing."""
+    shown = finding.data.get("shown") if finding.triage in COUNTED else None
+    for place in shown if isinstance(shown, list) else ():
+        if (place.get("start_offset"), place.get("end_offset")) == (start, end):
+            replacement = place.get("replacement")
+            return replacement if isinstance(replacement, str) else None
+    return None
 
 
 def quoted_spans(finding: FindingOut, document_id: str, markdown: str) -> list[tuple[int, int]]:
@@ -93,7 +107,7 @@ def _author(finding: FindingOut) -> str:
     """Return who says it: the hub by its rules, or a language model."""
     if finding.judged_by == JudgedBy.HUB_MODEL:
         return _("Hub (language model)")
-    return _("Hub (caller's language model)") if finding.judged_by == JudgedBy.CALLERS_MODEL else "Hub"
+    return _("Hub (caller's language model)") if finding.judged_by == JudgedBy.CALLERS_MODEL else AUTHOR
 
 
 def _text(facts: ReportFacts, item: ReportedFinding, index: int, count: int, places: int) -> str:
@@ -110,7 +124,7 @@ def _text(facts: ReportFacts, item: ReportedFinding, index: int, count: int, pla
         lines += _details(facts, item)
         if places > count:
             lines.append(_("And at {number} more places, see the report.").format(number=places - count))
-    return "\n".join([*lines, reference_line(facts.review.review_id, finding.id)])
+    return "\n".join([*lines, reference_line(facts.review.review_id, finding.id, finding.revision)])
 
 
 def _details(facts: ReportFacts, item: ReportedFinding) -> Iterator[str]:
@@ -136,3 +150,14 @@ def _details(facts: ReportFacts, item: ReportedFinding) -> Iterator[str]:
 
 def quoted_anything(finding: FindingOut) -> bool:
     return bool(finding.evidence)
+
+
+def quotes_by_note(facts: ReportFacts, markdown: str) -> dict[tuple[str, int], str]:
+    """Return what each note on a quote is on, as the file's own text has it, by the finding's id and its index."""
+    return {
+        (item.finding.id, index): _BREAK.sub(" ", _ESCAPED.sub(r"\1", markdown[start:end]))
+        for item in facts.findings
+        for index, (start, end) in enumerate(
+            quoted_spans(item.finding, facts.review.document_id, markdown)[:MOST_PLACES], 1
+        )
+    }

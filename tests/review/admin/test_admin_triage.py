@@ -17,6 +17,7 @@ from review.triage.decisions import TriageChange, triage_findings
 from review.triage.verdicts import decide_result
 from tests.hub.admin.support import client_of, grant, make_user
 from tests.review.conftest import DESIGN, review_text
+from tests.review.report.test_annotated import design_in_word, review_file
 
 pytestmark = pytest.mark.django_db
 
@@ -178,6 +179,19 @@ def test_answers_are_previewed_and_read_in(client, review):
     refused = client.post(address, {"file": SimpleUploadedFile("表.xlsx", b"no table")})
     assert "xlsx" in refused.content.decode()
     assert client.post(address, {"content": "!!"}).status_code == 200
+
+
+def test_an_annotated_copy_is_previewed_and_may_become_the_next_version(client, tmp_path):
+    review = review_file(design_in_word(tmp_path / "設計.docx"))
+    copy = client.get(reverse("admin:review_review_report", args=[review.pk, "annotated"]))
+    assert "utf-8''%E8%A8%AD%E8%A8%88" in copy["Content-Disposition"]
+    address = reverse("admin:review_review_answers", args=[review.pk])
+    shown = client.post(address, {"file": SimpleUploadedFile("設計.docx", copy.content)})
+    assert 'name="next_version"' in shown.content.decode()
+    answered = client.post(address, {"content": shown.context["content"], "next_version": "1"})
+    assert answered.status_code == 302
+    following = Review.objects.latest("pk")
+    assert (following.version.document, following.version.number) == (review.version.document, 2)
 
 
 def test_the_changes_page_compares_with_an_earlier_review(client, review, tmp_path):

@@ -159,11 +159,11 @@ def test_a_version_that_is_gone_is_said(word_file):
 
 
 def test_a_reference_is_of_one_finding_and_one_review():
-    found = REFERENCE.search(reference_line("rev_1", "fnd_0123456789abcdef"))
+    found = REFERENCE.search(reference_line("rev_1", "fnd_0123456789abcdef", 2))
     assert found is not None
-    assert is_written_here("rev_1", found["finding"], found["sign"])
-    assert not is_written_here("rev_2", found["finding"], found["sign"])
-    assert not is_written_here("rev_1", "fnd_0123456789abcdee", found["sign"])
+    assert is_written_here("rev_1", found["finding"], 2, found["sign"])
+    assert not is_written_here("rev_2", found["finding"], 2, found["sign"])
+    assert not is_written_here("rev_1", found["finding"], 3, found["sign"])
 
 
 def test_a_text_comes_back_with_marks_and_the_notes_below(review):

@@ -1,0 +1,196 @@
+"""Reading the notes of a copy that people have written into: what they replied, and the words that are there now.
+
+Run in parser children. Gives a JSON object: ``format``, and ``notes``, each with ``text``, ``replies`` as [author, day
+or "", text], ``is_done``, and ``words`` that it is on (null where the format does not say).
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pypdfium2
+import pypdfium2.raw as pdfium_c
+
+from knowledge.parsers.annotated.docx_comments import PARAGRAPH_ID
+from knowledge.parsers.annotated.notes import AUTHOR
+from knowledge.parsers.annotated.package import PackageEditor
+from knowledge.parsers.annotated.xlsx_notes import sheet_parts
+from knowledge.parsers.detect import detect_format
+from knowledge.parsers.docx.text import qn
+from knowledge.parsers.errors import parse_error
+from knowledge.parsers.limits import ParseLimits
+from knowledge.parsers.ooxml.package import Element
+from knowledge.parsers.pdf.picture import open_pdf
+from knowledge.parsers.xlsx.parser import read_workbook
+from knowledge.parsers.xlsx.reader import split_reference
+
+_W15 = "{http://schemas.microsoft.com/office/word/2012/wordml}"
+_GONE = frozenset({qn("w:del"), qn("w:moveFrom")})
+_ADDED = frozenset({qn("w:ins"), qn("w:moveTo")})
+_FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
+_LONGEST_CHAIN = 100
+
+
+def read_notes(path: Path, *, limits: ParseLimits, folder: Path, filename: str) -> str:
+    """Read the notes of a docx, xlsx or PDF. :raises ParseError: ``unsupported_format``, or as reading the file."""
+    found = detect_format(path, filename=filename)
+    readers = {"docx": _word, "xlsx": _workbook, "pdf": _pdf}
+    if found not in readers:
+        raise parse_error("unsupported_format", extension=found)
+    return json.dumps({"format": found, "notes": readers[found](path, limits)}, ensure_ascii=False)
+
+
+def _note(text: str, replies: list[list[str]], *, is_done: bool, words: str | None) -> dict[str, Any]:
+    return {"text": text, "replies": replies, "is_done": is_done, "words": words}
+
+
+def _word(path: Path, _limits: ParseLimits) -> list[dict[str, Any]]:
+    editor = PackageEditor(path)
+    document = editor.related("", "officeDocument") or "word/document.xml"
+    part = editor.related(document, "comments")
+    if part is None or not editor.has(part):
+        return []
+    comments = list(editor.root(part).iterchildren(qn("w:comment")))
+    threads = _threads(editor, document)
+    by_id = {_paragraph_id(one): one for one in comments}
+    replies: dict[str, list[list[str]]] = defaultdict(list)
+    for one in comments:
+        own = _paragraph_id(one)
+        first = _first_of_thread(own, threads)
+        if first != own and first in by_id:
+            replies[first].append([one.get(qn("w:author"), ""), one.get(qn("w:date"), "")[:10], _comment_text(one)])
+    words: dict[str, str] = {}
+    for kind in ("", "footnotes", "endnotes"):
+        story = editor.related(document, kind) if kind else document
+        if story and editor.has(story):
+            words |= _words_in(editor.root(story))
+    return [
+        _note(
+            _comment_text(one),
+            replies[own],
+            is_done=threads.get(own, ("", False))[1],
+            words=words.get(one.get(qn("w:id"), "")),
+        )
+        for one in comments
+        if _first_of_thread(own := _paragraph_id(one), threads) == own
+    ]
+
+
+def _threads(editor: PackageEditor, document: str) -> dict[str, tuple[str, bool]]:
+    """Map the paragraph that a comment is known by to that of the comment it replies to, and whether it is done."""
+    part = editor.related(document, "commentsExtended")
+    if part is None or not editor.has(part):
+        return {}
+    return {
+        one.get(f"{_W15}paraId", ""): (one.get(f"{_W15}paraIdParent", ""), one.get(f"{_W15}done") in ("1", "true"))
+        for one in editor.root(part)
+    }
+
+
+def _first_of_thread(own: str, threads: dict[str, tuple[str, bool]]) -> str:
+    for _step in range(_LONGEST_CHAIN):
+        parent = threads.get(own, ("", False))[0]
+        if not parent:
+            break
+        own = parent
+    return own
+
+
+def _paragraph_id(comment: Element) -> str:
+    """Return the id of a comment's last paragraph, by which threads know it; one of its own where it has none."""
+    last = comment.find(f"{qn('w:p')}[last()]")
+    return (last.get(PARAGRAPH_ID) if last is not None else None) or f"id {comment.get(qn('w:id'))}"
+
+
+def _comment_text(comment: Element) -> str:
+    return "\n".join(_text_of(paragraph) for paragraph in comment.iter(qn("w:p")))
+
+
+def _text_of(element: Element) -> str:
+    signs = {qn("w:tab"): "\t", qn("w:br"): "\n", qn("w:noBreakHyphen"): "-"}
+    return "".join((one.text or "") if one.tag == qn("w:t") else signs.get(one.tag, "") for one in element.iter("*"))
+
+
+def _words_in(root: Element) -> dict[str, str]:
+    """Map the ids of comments to the words between their marks, with all tracked changes accepted but the hub's own.
+
+    What the hub proposes is no change before somebody accepts it.
+    """
+    begun: dict[str, list[str]] = {}
+    found: dict[str, str] = {}
+    texts = (qn("w:t"), qn("w:delText"))
+    for element in root.iter(qn("w:commentRangeStart"), qn("w:commentRangeEnd"), *texts, qn("w:noBreakHyphen")):
+        number = element.get(qn("w:id"), "")
+        if element.tag == qn("w:commentRangeStart"):
+            begun[number] = []
+        elif element.tag == qn("w:commentRangeEnd"):
+            found[number] = "".join(begun.pop(number, []))
+        elif begun and not any(map(_hides, element.iterancestors())):
+            for words in begun.values():
+                words.append((element.text or "") if element.tag in texts else "-")
+    return found
+
+
+def _hides(element: Element) -> bool:
+    """Whether what is in an element is not to be read: deleted by people, or proposed by the hub."""
+    is_ours = element.get(qn("w:author"), "").startswith(AUTHOR)
+    return element.tag == _FALLBACK or element.tag in (_ADDED if is_ours else _GONE)
+
+
+def _workbook(path: Path, limits: ParseLimits) -> list[dict[str, Any]]:
+    _document, sheets = read_workbook(path, limits)
+    editor = PackageEditor(path)
+    found = []
+    for name, sheet_part in sheet_parts(editor).items():
+        part = editor.related(sheet_part, "comments")
+        if part is None or not editor.has(part):
+            continue
+        cells = sheets[name].cells if name in sheets else {}
+        for comment in editor.root(part).iter("{*}comment"):
+            text = "".join(one.text or "" for one in comment.iter("{*}t"))
+            words = cells.get(split_reference(comment.get("ref", "A1").partition(":")[0]), "")
+            found.append(_note(text.replace("\r\n", "\n").replace("\r", "\n"), [], is_done=False, words=words))
+    return found
+
+
+def _pdf(path: Path, _limits: ParseLimits) -> list[dict[str, Any]]:
+    document = open_pdf(path, 1)
+    found = [note for page in document for note in _page_notes(page)]
+    document.close()
+    return found
+
+
+def _page_notes(page: pypdfium2.PdfPage) -> Iterator[dict[str, Any]]:
+    """Yield the notes of a page; what replies to one, or says that it is done, is found by what it is in reply to."""
+    notes: dict[str, dict[str, Any]] = {}
+    answers: list[tuple[str, str, list[str]]] = []
+    for index in range(pdfium_c.FPDFPage_GetAnnotCount(page)):
+        annotation = pdfium_c.FPDFPage_GetAnnot(page, index)
+        text, author, name = (_value(annotation, key) for key in (b"Contents", b"T", b"NM"))
+        day = _value(annotation, b"M")[2:10]
+        parent = pdfium_c.FPDFAnnot_GetLinkedAnnot(annotation, b"IRT")
+        if parent:
+            shown_day = f"{day[:4]}-{day[4:6]}-{day[6:]}" if day.isdecimal() and len(day) == 8 else ""
+            answers.append((_value(parent, b"NM"), _value(annotation, b"State"), [author, shown_day, text]))
+            pdfium_c.FPDFPage_CloseAnnot(parent)
+        elif text:
+            notes[name or f"{index}"] = _note(text, [], is_done=False, words=None)
+        pdfium_c.FPDFPage_CloseAnnot(annotation)
+    for name, state, reply in answers:
+        if name in notes and state:
+            notes[name]["is_done"] = state in ("Completed", "Accepted")
+        elif name in notes and reply[2].strip():
+            notes[name]["replies"].append(reply)
+    yield from notes.values()
+
+
+def _value(annotation: Any, key: bytes) -> str:  # noqa: ANN401 (a C handle)
+    length = pdfium_c.FPDFAnnot_GetStringValue(annotation, key, None, 0)
+    buffer = (pdfium_c.FPDF_WCHAR * (length // 2 + 1))()
+    pdfium_c.FPDFAnnot_GetStringValue(annotation, key, buffer, length)
+    text = bytes(buffer)[: max(length - 2, 0)].decode("utf-16-le", "replace")
+    return text.replace("\r\n", "\n").replace("\r", "\n")

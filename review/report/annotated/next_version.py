@@ -1,0 +1,43 @@
+"""Taking an annotated copy that came back as the document's next version, and reviewing that."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+from django.utils.translation import gettext_lazy as _
+
+from hub.access.principals import Principal
+from hub.core.errors import Conflict
+from hub.core.temporary import temp_dir
+from knowledge.documents.uploads import Upload, create_document, hash_file
+from review.models import Review
+from review.runs.reviews import start_review
+
+
+def take_next_version(principal: Principal, review: Review, content: bytes) -> Review:
+    """Store a file as the next version of a review's document, and start a review of it by the same check list.
+
+    Needs the scopes and roles of an upload and of a review. Raises what these do; Conflict when a newer version than
+    the reviewed one is there: it would be hidden by this one.
+    """
+    version = review.version
+    if version is None or version.document.latest_version_id != version.pk:
+        raise Conflict(_("The document has a newer version than the one that was reviewed."), code="newer_version")
+    document = version.document
+    with tempfile.NamedTemporaryFile(prefix="hub-next-", dir=temp_dir()) as file:
+        file.write(content)
+        file.flush()
+        sha256, size_bytes = hash_file(Path(file.name))
+        upload = Upload(
+            file=Path(file.name),
+            filename=version.filename,
+            sha256=sha256,
+            size_bytes=size_bytes,
+            path=document.path,
+            collection=document.collection.slug,
+            replace=True,
+        )
+        create_document(principal=principal, upload=upload)
+    checklist = review.checklist_version.checklist.code
+    return start_review(principal=principal, document_id=document.public_id, checklist=checklist)

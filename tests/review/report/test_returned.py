@@ -1,0 +1,176 @@
+"""An annotated copy comes back: replies, resolved comments and changed words are proposed, shown, and then stored."""
+
+from __future__ import annotations
+
+import zipfile
+from io import BytesIO
+from pathlib import Path
+
+import docx
+import openpyxl
+import pytest
+from docx.comments import Comment as WordComment
+from lxml import etree
+from openpyxl.comments import Comment
+
+from hub.core.errors import Conflict, InvalidInput
+from review.models import Finding, Review
+from review.report.answers import apply_answers, preview_answers
+from review.runs.finding_schemas import FindingOut
+from review.runs.reviews import review_facts
+from review.triage.decisions import Answer, TriageChange, triage_finding
+from tests.review.report.test_annotated import OPERATOR, W, annotated, design_in_word, review_file
+
+pytestmark = pytest.mark.django_db
+W14 = "{http://schemas.microsoft.com/office/word/2010/wordml}"
+W15 = "{http://schemas.microsoft.com/office/word/2012/wordml}"
+
+
+@pytest.fixture
+def reviewed(tmp_path: Path) -> Review:
+    return review_file(design_in_word(tmp_path / "設計.docx"))
+
+
+def quoting(review: Review, quote: str) -> FindingOut:
+    found = review_facts(review, everything=True).findings
+    return next(one for one in found if quote in [each.quote for each in one.evidence])
+
+
+class Copy:
+    """A copy as Word would save it: python-docx writes the text, and threads are written as Word writes them."""
+
+    def __init__(self, content: bytes) -> None:
+        self.document = docx.Document(BytesIO(content))
+        self.threads: list[tuple[str, str, str]] = []
+
+    def comment_of(self, finding: FindingOut) -> WordComment:
+        return next(one for one in self.document.comments if finding.id in "".join(p.text for p in one.paragraphs))
+
+    def reply(self, finding: FindingOut, author: str, text: str) -> None:
+        parent = self.comment_of(finding)._comment_elm
+        run = self.document.paragraphs[0].runs[0]
+        comment = self.document.add_comment(run, text=text, author=author)._comment_elm
+        own = f"0000{len(self.threads):04X}"
+        comment.findall(f"{W}p")[-1].set(f"{W14}paraId", own)
+        comment.set(f"{W}date", "2026-03-31T10:00:00Z")
+        self.threads.append((own, parent.findall(f"{W}p")[-1].get(f"{W14}paraId"), "0"))
+
+    def resolve(self, finding: FindingOut) -> None:
+        own = self.comment_of(finding)._comment_elm.findall(f"{W}p")[-1].get(f"{W14}paraId")
+        self.threads.append((own, "", "1"))
+
+    def bytes(self) -> bytes:
+        saved = BytesIO()
+        self.document.save(saved)
+        source, target = zipfile.ZipFile(saved), BytesIO()
+        with zipfile.ZipFile(target, "w") as archive:
+            for name in source.namelist():
+                data = source.read(name)
+                if "commentsExtended" in name and name.endswith(".xml"):
+                    root = etree.fromstring(data)
+                    for own, parent, done in self.threads:
+                        for old in [one for one in root if one.get(f"{W15}paraId") == own]:
+                            root.remove(old)
+                        thread = etree.SubElement(root, f"{W15}commentEx")
+                        thread.set(f"{W15}paraId", own)
+                        thread.set(f"{W15}done", done)
+                        if parent:
+                            thread.set(f"{W15}paraIdParent", parent)
+                    data = etree.tostring(root)
+                archive.writestr(name, data)
+        return target.getvalue()
+
+
+def test_replies_and_resolved_comments_are_proposed_first_and_then_stored(reviewed):
+    first, second = quoting(reviewed, "必要に応じ"), quoting(reviewed, "FR-001")
+    copy = Copy(annotated(reviewed))
+    copy.reply(first, "山田 太郎", "条件を第3章に書きました。")
+    copy.resolve(second)
+    content = copy.bytes()
+    found = preview_answers(OPERATOR, reviewed.public_id, content)
+    assert found.is_copy
+    assert not found.errors
+    assert {change.finding_id for change in found.changes} == {first.id, second.id}
+    assert Finding.objects.get(public_id=second.id).triage == "open"
+    apply_answers(OPERATOR, reviewed.public_id, content)
+    answered = Finding.objects.select_related("answer").get(public_id=first.id)
+    assert (answered.triage, answered.answer.text) == ("open", "条件を第3章に書きました。")
+    assert (answered.answer.answered_by, str(answered.answer.answered_on)) == ("山田 太郎", "2026-03-31")
+    assert Finding.objects.get(public_id=second.id).triage == "fixed"
+    assert list(preview_answers(OPERATOR, reviewed.public_id, content).changes) == []
+
+
+def test_an_untouched_copy_changes_nothing(reviewed):
+    found = preview_answers(OPERATOR, reviewed.public_id, Copy(annotated(reviewed)).bytes())
+    assert (list(found.changes), list(found.errors)) == ([], [])
+    assert found.unchanged > 3
+
+
+def test_changed_words_are_proposed_as_fixed_and_become_the_next_version(reviewed):
+    finding = quoting(reviewed, "FR-001")
+    copy = Copy(annotated(reviewed))
+    run = next(run for one in copy.document.paragraphs for run in one.runs if run.text == "FR-001")
+    run.text = "要件8"
+    content = copy.bytes()
+    change = next(one for one in preview_answers(OPERATOR, reviewed.public_id, content).changes)
+    assert change.finding_id == finding.id
+    assert change.fields["triage"] == ("open", "fixed")
+    assert "要件8" in change.fields["text"][1]
+    done = apply_answers(OPERATOR, reviewed.public_id, content, next_version=True)
+    following = Review.objects.select_related("version").get(public_id=done.next_review)
+    assert following.version.number == 2
+    assert following.checklist_version == reviewed.checklist_version
+    with pytest.raises(Conflict):
+        apply_answers(OPERATOR, reviewed.public_id, content, next_version=True)
+
+
+def test_what_was_decided_in_the_hub_meanwhile_is_never_overwritten(reviewed):
+    finding = quoting(reviewed, "FR-001")
+    copy = Copy(annotated(reviewed))
+    copy.reply(finding, "山田", "直しました")
+    change = TriageChange(triage="accepted", answer=Answer(text="検討中"))
+    triage_finding(principal=OPERATOR, finding_id=finding.id, change=change)
+    found = preview_answers(OPERATOR, reviewed.public_id, copy.bytes())
+    assert not found.changes
+    assert [error.row for error in found.errors] == [finding.number]
+
+
+def test_copies_of_another_review_and_forged_notes_are_refused(reviewed, tmp_path):
+    (tmp_path / "other").mkdir()
+    other = review_file(design_in_word(tmp_path / "other" / "別.docx"))
+    with pytest.raises(InvalidInput) as refused:
+        preview_answers(OPERATOR, reviewed.public_id, annotated(other))
+    assert refused.value.error_code == "other_review"
+    own, foreign = quoting(reviewed, "FR-001"), quoting(reviewed, "必要に応じ")
+    copy = Copy(annotated(reviewed))
+    line = copy.comment_of(own).paragraphs[-1]
+    line.runs[0].text = line.text.replace(own.id, foreign.id)
+    copy.resolve(foreign)
+    found = preview_answers(OPERATOR, reviewed.public_id, copy.bytes())
+    assert own.number in [error.row for error in found.errors]
+    plain = BytesIO()
+    docx.Document().save(plain)
+    with pytest.raises(InvalidInput) as refused:
+        preview_answers(OPERATOR, reviewed.public_id, plain.getvalue())
+    assert refused.value.error_code == "not_an_answer_file"
+
+
+def test_what_is_written_below_a_note_of_a_workbook_is_its_answer(tmp_path):
+    book = openpyxl.Workbook()
+    book.active.append(["要件ID", "機能"])
+    book.active.append(["FR-001", "検索は必要に応じて行う。"])
+    book.active.append(["FR-002", "予約は FR-009 に従う。"])
+    book.save(tmp_path / "機能.xlsx")
+    review = review_file(tmp_path / "機能.xlsx")
+    vague, open_point = quoting(review, "必要に応じ"), quoting(review, "FR-009")
+    returned = openpyxl.load_workbook(BytesIO(annotated(review)))
+    sheet = returned.active
+    sheet["B2"].comment = Comment(f"{sheet['B2'].comment.text}\n月次で行うと書きます。", "鈴木")
+    sheet["B3"] = "予約は利用者が行う。"
+    saved = BytesIO()
+    returned.save(saved)
+    found = preview_answers(OPERATOR, review.public_id, saved.getvalue())
+    assert not found.errors
+    by_finding = {change.finding_id: change.fields for change in found.changes}
+    assert by_finding[vague.id]["text"][1] == "月次で行うと書きます。"
+    assert by_finding[open_point.id]["triage"][1] == "fixed"
