@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -22,12 +22,16 @@ from knowledge.documents.documents import get_document
 from knowledge.documents.reading import readable_version
 from knowledge.ingest.content import blocks_of
 from knowledge.ingest.stages import parse_limits
-from knowledge.models import Document, DocumentVersion, VersionContent
+from knowledge.models import Document, DocumentVersion, PageText, VersionContent
 from knowledge.originals.marking import MarkedPage, SheetWindow, mark_cells, mark_pages
+from knowledge.originals.places import page_part
+from knowledge.originals.read_pages import mark_reading
 from knowledge.parsers.errors import ParseError
 from knowledge.parsers.limits import ParseLimits
 from knowledge.parsers.process.isolation import HostLost, as_it_is, run_isolated
 from knowledge.storage import get_blob_store
+from knowledge.types.documents import Block
+from knowledge.types.ocr import PageReading
 
 WIDTHS = (800, 1200, 1800)
 DRAW_TASK = "knowledge.parsers.pdf.picture:draw_page"
@@ -106,7 +110,23 @@ def original_of(
         return [], []
     span = (content.markdown, blocks_of(content), start, end)
     ask = partial(_ask, row, as_it_is)
+    if row.format == "pdf" and (read := _marked_reading(row, content, *span)):
+        return read, []
     return (mark_pages(ask, *span), []) if row.format == "pdf" else ([], mark_cells(ask, *span))
+
+
+def _marked_reading(
+    row: DocumentVersion, content: VersionContent, markdown: str, blocks: Sequence[Block], start: int, end: int
+) -> list[MarkedPage]:
+    """Mark a span on a page that OCR read; nothing when its page has a text layer."""
+    part = page_part(markdown, blocks, start, end)
+    known = next((page for page in content.pages if part is not None and page["number"] == part.page), None)
+    if part is None or known is None or not known.get("picture"):
+        return []
+    stored = PageText.objects.filter(version=row, picture=known["picture"], error="").first()
+    if stored is None or stored.reading is None:
+        return []
+    return mark_reading(part, PageReading.from_json(stored.reading))
 
 
 def _load_picture(result: dict[str, Any], folder: Path) -> tuple[bytes, dict[str, Any]]:

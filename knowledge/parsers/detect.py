@@ -12,20 +12,9 @@ from knowledge.parsers.encoding import decoding_error
 from knowledge.parsers.errors import ParseError, corrupted, parse_error
 
 SUPPORTED_FORMATS = (
-    "md",
-    "txt",
-    "html",
-    "csv",
-    "pdf",
-    "docx",
-    "xlsx",
-    "pptx",
-    "xls",
-    "xlsb",
-    "ods",
-    "epub",
-    "ipynb",
-    "image",
+    *("md", "txt", "html", "csv", "pdf", "docx", "xlsx", "pptx", "xls", "xlsb", "ods", "epub", "ipynb"),
+    *("doc", "ppt", "odt", "odp", "rtf"),  # where LibreOffice is installed
+    "image",  # png, jpeg, tiff
 )
 
 _TEXT_EXTENSIONS = {
@@ -37,13 +26,11 @@ _TEXT_EXTENSIONS = {
 }
 _BINARY_EXTENSIONS = frozenset(
     {".pdf", ".docx", ".xlsx", ".pptx", ".xlsm", ".docm", ".pptm", ".ppsx", ".dotx", ".xltx", ".potx", ".epub"}
-    | {".xls", ".xlsb", ".ods"}
+    | {".xls", ".xlsb", ".ods", ".doc", ".dot", ".ppt", ".odt", ".odp", ".rtf"}
 )
 ACCEPTED_SUFFIXES = tuple(sorted({*_TEXT_EXTENSIONS, *_BINARY_EXTENSIONS}))
 """How the names of files end that the hub reads. What decides is their content."""
 _CONVERT = {
-    **dict.fromkeys((".doc", ".dot", ".rtf", ".odt", ".jtd"), "docx"),
-    **dict.fromkeys((".ppt", ".odp"), "pptx"),
     ".msg": "html",
 }
 _OLE2_MAGIC = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
@@ -52,7 +39,15 @@ _PICTURES = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"II*\x00", b"MM\x00*")
 _HTML_START = re.compile(
     rb"\s*(<\?xml[^>]*>\s*)?(?>(?:<!--.*?-->\s*)*)<(!doctype\s+html|html|head|body)\b", re.I | re.S
 )
-_OPEN_DOCUMENT = {b"text": (".odt", "docx"), b"presentation": (".odp", "pptx")}
+_OPEN_DOCUMENT = {
+    b"opendocument.spreadsheet": "ods",
+    b"opendocument.text": "odt",
+    b"opendocument.presentation": "odp",
+}
+# Streams of the old formats' containers. Ichitaro (一太郎) has no converter outside of its own programs.
+_STREAMS = (("Workbook", "xls"), ("Book", "xls"), ("WordDocument", "doc"), ("PowerPoint Document", "ppt"))
+_ICHITARO = ("DocumentText", "JSRV_SegmentInformation")
+_ICHITARO_EXTENSIONS = frozenset({".jtd", ".jtt", ".jtdc", ".jttc"})
 _MAIN_PARTS = (
     (b"wordprocessingml.document.main", "docx"),
     (b"ms-word.document.macroEnabled.main", "docx"),
@@ -118,11 +113,9 @@ def _zip_format(path: Path, extension: str) -> str:
 def _by_mimetype(mimetype: bytes) -> str:
     if mimetype.strip() == b"application/epub+zip":
         return "epub"
-    if b"opendocument.spreadsheet" in mimetype:
-        return "ods"
-    for kind, (extension, target) in _OPEN_DOCUMENT.items():
-        if kind in mimetype and b"opendocument" in mimetype:
-            raise _convert_error(extension, target)
+    for kind, format_name in _OPEN_DOCUMENT.items():
+        if kind in mimetype:
+            return format_name
     raise _unsupported(mimetype.decode("ascii", "replace").strip())
 
 
@@ -135,11 +128,11 @@ def _ole2_format(path: Path, extension: str) -> str:
         raise corrupted(extension.lstrip(".") or "OLE2", type(error).__name__) from error
     if "EncryptedPackage" in names:
         raise parse_error("encrypted")
-    if names & {"Workbook", "Book"}:
-        return "xls"
-    for stream, old_extension in (("WordDocument", ".doc"), ("PowerPoint Document", ".ppt")):
+    for stream, format_name in _STREAMS:
         if stream in names:
-            raise _convert_error(old_extension, _CONVERT[old_extension])
+            return format_name
+    if names & set(_ICHITARO) or extension in _ICHITARO_EXTENSIONS:
+        raise parse_error("ichitaro")
     if extension in _CONVERT:
         raise _convert_error(extension, _CONVERT[extension])
     raise _unsupported("OLE2")
@@ -149,7 +142,9 @@ def _text_format(head: bytes, extension: str) -> str:
     if _HTML_START.match(head):
         return "html"
     if head.startswith(b"{\\rtf"):
-        raise _convert_error(".rtf", "docx")
+        return "rtf"
+    if extension in _ICHITARO_EXTENSIONS:
+        raise parse_error("ichitaro")
     if extension in _CONVERT:
         raise _convert_error(extension, _CONVERT[extension])
     if extension in _BINARY_EXTENSIONS:

@@ -33,10 +33,11 @@ _PARSERS = {
     "epub": "other",
     "ipynb": "other",
     "image": "image.parser",
+    **dict.fromkeys(("doc", "ppt", "odt", "odp", "rtf"), "office.parser"),
 }
 # Their pages may be pictures, whose text OCR reads.
 _OF_PICTURES = frozenset({"pdf", "image"})
-_ARCHIVES = frozenset({"docx", "xlsx", "pptx", "xlsb", "ods", "epub"})
+_ARCHIVES = frozenset({"docx", "xlsx", "pptx", "xlsb", "ods", "odt", "odp", "epub"})
 
 
 class Parser(Protocol):

@@ -15,6 +15,7 @@ from knowledge.parsers.errors import corrupted, parse_error
 from knowledge.parsers.limits import ParseLimits
 from knowledge.parsers.pdf.page import Box, Frame, with_whole_kanji
 from knowledge.text.folding import normalise
+from knowledge.text.locating import LEAST_PART, located
 
 PNG, JPEG = "page.png", "page.jpg"
 MOST_PIXELS, MOST_HIGH = 8_000_000, 16_000
@@ -25,7 +26,6 @@ _PNG_EFFORT = 3
 # What marks a word that goes on in the next line, and is no character of it.
 _JOINERS = frozenset("\u00ad\x02\ufffe\ufeff\u200b")
 _VOICED = frozenset("\u3099\u309a")
-_LEAST_PART = 4
 # Of the size of a character: how much of it is in the line, and how far from the one before it.
 _SAME_LINE, _WIDEST_GAP = 0.5, 3.0
 
@@ -72,7 +72,7 @@ def find_words(
         if shown.boxes:
             pages.append({"page": number, "width": shown.width, "height": shown.height, "boxes": shown.boxes})
         # only what goes on: a word that is not on this page may be on the next by chance
-        wanted, at = ([rest] if len(rest) >= _LEAST_PART else []), 0.0
+        wanted, at = ([rest] if len(rest) >= LEAST_PART else []), 0.0
     document.close()
     return json.dumps({"pages": pages, "share": found / total if total else 0.0})
 
@@ -149,32 +149,6 @@ def _on_page(page: pypdfium2.PdfPage, wanted: Sequence[str], *, at: float) -> tu
     turned = frame.rotation in (90, 270)
     width, height = (frame.height, frame.width) if turned else (frame.width, frame.height)
     return _Found(width=width, height=height, boxes=boxes, characters=sum(b - a for a, b in spans)), rest
-
-
-def located(text: str, piece: str, expected: int) -> Iterator[tuple[int, int, int]]:
-    """Find a piece in a text, near a place; in parts where it is not there as it is.
-
-    Gives (place in the text, length, place in the piece) of each part, in order.
-
-    >>> list(located("性能は三秒とする。能は二秒", "能は三秒■とする。", 0))
-    [(1, 4, 0), (5, 4, 5)]
-    """
-    waiting = [(0, len(piece))]
-    while waiting:
-        begun, length = waiting.pop()
-        place = _nearest(text, piece[begun : begun + length], expected)
-        if place is not None:
-            yield place, length, begun
-            expected = place + length
-        elif length >= 2 * _LEAST_PART:
-            half = length // 2
-            waiting += [(begun + half, length - half), (begun, half)]
-
-
-def _nearest(text: str, part: str, expected: int) -> int | None:
-    before, after = text.rfind(part, 0, expected + len(part)), text.find(part, expected)
-    found = [place for place in (before, after) if place >= 0]
-    return min(found, key=lambda place: abs(place - expected), default=None)
 
 
 def _characters(textpage: pypdfium2.PdfTextPage) -> Iterator[str]:

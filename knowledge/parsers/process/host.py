@@ -68,6 +68,7 @@ def main(request_path: Path, result_path: Path, *, inherited_bytes: int = 0) -> 
 # What Python and the formats' libraries look for, beside where they are installed; no file of the hub is in it.
 _OF_THE_MACHINE = (
     *("/usr", "/bin", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/localtime", "/etc/mime.types", "/etc/fonts"),
+    *("/etc/libreoffice", "/var/lib/libreoffice", "/var/spool/libreoffice"),
     *("/dev/urandom", "/dev/random", "/proc/self", "/proc/meminfo", "/proc/cpuinfo", "/sys/devices/system/cpu"),
 )
 

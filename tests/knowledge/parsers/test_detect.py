@@ -43,6 +43,9 @@ def zipped(folder: Path, entries: dict[str, bytes]) -> Path:
         ("a.doc", b"<!DOCTYPE html><html><body>a</body></html>", "html"),
         ("a.txt", b"%PDF-1.7 ...", "pdf"),
         ("a.ipynb", b'{"cells": []}', "ipynb"),
+        ("a.txt", b"{\\rtf1 a}", "rtf"),
+        ("a.bin", write_container({"WordDocument": b"x"}), "doc"),
+        ("a.bin", write_container({"PowerPoint Document": b"x"}), "ppt"),
     ],
 )
 def test_content_decides_before_the_name(tmp_path: Path, name: str, content: bytes, expected: str) -> None:
@@ -66,11 +69,11 @@ def test_office_files_are_known_by_their_main_part(tmp_path: Path) -> None:
         ("a.md", b"", "empty_file"),
         ("~$設計書.docx", b"\x05user" + bytes(40), "lock_file"),
         ("a.docx", write_container({"EncryptedPackage": b"x"}), "encrypted"),
-        ("a.doc", write_container({"WordDocument": b"x"}), "convert_first"),
+        ("a.jtd", write_container({"DocumentText": b"x"}), "ichitaro"),
+        ("a.jtd", b"something of Ichitaro", "ichitaro"),
         ("a.bin", write_container({"Contents": b"x"}), "unsupported_format"),
         ("a.doc", OLE2 + bytes(600), "corrupted"),
-        ("a.odt", b"not a zip", "convert_first"),
-        ("a.rtf", b"{\\rtf1 }", "convert_first"),
+        ("a.odt", b"not a zip", "corrupted"),
         ("a.docx", "ただの文".encode(), "corrupted"),
         ("a.docx", b"PK\x03\x04 truncated", "corrupted"),
         ("a.txt", bytes(range(256)), "unknown_encoding"),
@@ -85,8 +88,7 @@ def test_what_can_not_be_read_is_named(tmp_path: Path, name: str, content: bytes
 
 def test_open_document_and_plain_zips_are_named(tmp_path: Path) -> None:
     text = zipped(tmp_path, {"mimetype": b"application/vnd.oasis.opendocument.text"})
-    with pytest.raises(ParseError, match="convert_first"):
-        detect_format(text, filename="a.odt")
+    assert detect_format(text, filename="a.zip") == "odt"
     plain = zipped(tmp_path, {"a.txt": b"a"})
     with pytest.raises(ParseError, match="unsupported_format"):
         detect_format(plain, filename="a.zip")

@@ -1,0 +1,1 @@
+"""Documents of other office formats, converted by LibreOffice where it is installed."""
