@@ -339,7 +339,10 @@ class Configuration(BaseSettings):
         description="tools that the hub MCP server lists: default, review, retrieval, knowledge, operation, all",
     )
     hub_mcp_output_chars: int = Field(
-        20_000, ge=2_000, le=25_000, description="the most characters in the text of an MCP tool's result"
+        20_000,
+        ge=4_000,
+        le=25_000,
+        description="the most characters in an MCP result, its text or its structured content, and in a resource",
     )
     hub_mcp_max_bytes: int = Field(4 * 1024 * 1024, ge=1024, description="the largest MCP request over HTTP")
     hub_mcp_conformance: bool = Field(False, description="serve the conformance fixture to this machine")

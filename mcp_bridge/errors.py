@@ -6,6 +6,7 @@ What a model can repair is a tool error, all else a protocol error.
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import redis
@@ -25,7 +26,8 @@ from hub.core.database import in_one_line, unavailable_by
 from hub.core.errors import HubError, InvalidInput, Unavailable
 from mcp_bridge.caller import ERROR_LANGUAGE
 from mcp_bridge.counting import count_error, count_failure
-from mcp_bridge.results import cut_text
+from mcp_bridge.hints import lead_on, problem_in_words
+from mcp_bridge.pages import cut_text
 
 logger = logging.getLogger(__name__)
 
@@ -51,15 +53,25 @@ def to_hub_error(error: BaseException) -> HubError | None:
     return None
 
 
-def tool_error(error: HubError, *, language: str | None) -> CallToolResult:
+def tool_error(
+    error: HubError,
+    *,
+    language: str | None,
+    arguments: Mapping[str, Any] | None = None,
+    may_call: Callable[[str], bool] = lambda _tool: False,
+) -> CallToolResult:
     """Make the result of a tool call that failed for a reason a model can read and act on.
 
-    The stable code stands in ``_meta``: structured content would have to follow the tool's output schema.
+    After its words comes what leads on: see mcp_bridge.hints, for the call's ``arguments`` and the tools that the
+    caller ``may_call``. The stable code stands in ``_meta`` too: structured content would have to follow the tool's
+    output schema.
     """
     count_error(error.error_code)
     facts = {"code": error.error_code, "retryable": error.retryable, "request_id": request_id()}
     words = cut_text(in_words(error, language), settings.CONFIG.hub_mcp_output_chars)
-    text = f"{words} [{error.error_code}]"
+    with translation.override(language or ERROR_LANGUAGE):
+        hint = lead_on(error, arguments or {}, may_call)
+    text = f"{words} [{error.error_code}] {hint}".rstrip()
     return CallToolResult(content=[TextContent(type="text", text=text)], is_error=True, _meta={META_KEY: facts})
 
 
@@ -90,20 +102,26 @@ def internal_error(error: BaseException, *, language: str | None) -> MCPError:
 def unknown(kind: str, name: object, known: list[str]) -> MCPError:
     """Make the answer to a tool, prompt or resource that is not there, naming those that are."""
     listed = ", ".join(known) or "none"
+    asked = cut_text(str(name), 300)
     return MCPError(
-        code=INVALID_PARAMS, message=f"Unknown {kind}: {name}. Known: {listed}", data={kind: str(name), "known": known}
+        code=INVALID_PARAMS, message=f"Unknown {kind}: {asked}. Known: {listed}", data={kind: asked, "known": known}
     )
 
 
-def invalid_arguments(error: ValidationError) -> InvalidInput:
-    """Put pydantic's complaints about a tool's arguments into one line: field, what was expected, what was given."""
-    lines = []
-    for item in error.errors():
-        field = ".".join(str(part) for part in item["loc"]) or "arguments"
-        given = "" if item["type"] == "missing" else f" (given: {str(item['input'])[:80]})"
-        lines.append(f"{field}: {item['msg'].removeprefix('Value error, ')}{given}")
+class _Problems:
+    """Pydantic's complaints in one line, in the language that is active when they are shown."""
+
+    def __init__(self, error: ValidationError, schema: Mapping[str, Any]) -> None:
+        self._items, self._schema = error.errors(), schema
+
+    def __str__(self) -> str:
+        return "; ".join(problem_in_words(item, self._schema) for item in self._items)
+
+
+def invalid_arguments(error: ValidationError, schema: Mapping[str, Any]) -> InvalidInput:
+    """Put pydantic's complaints about a tool's arguments into words: field, what was expected, what was given."""
     return InvalidInput(
-        _("These arguments can't be used. {problems}"), code="invalid_arguments", problems="; ".join(lines)
+        _("These arguments can't be used. {problems}"), code="invalid_arguments", problems=_Problems(error, schema)
     )
 
 
@@ -125,7 +143,7 @@ def check_arguments(tool: Tool, arguments: dict[str, Any]) -> dict[str, Any]:
     try:
         tool.fn_metadata.validate_arguments(given)
     except ValidationError as error:
-        raise invalid_arguments(error) from error
+        raise invalid_arguments(error, tool.parameters) from error
     return given
 
 

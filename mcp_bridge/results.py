@@ -1,38 +1,60 @@
-"""The text of results: what a model reads of what a tool gives, short enough that no client cuts it.
+"""What a model reads of what a tool gives, short enough that no client cuts it.
 
-Structured content is left as the tool gave it, for programs; the text says the same without indentation, without nulls
-and empty lists inside, with notices in one language, and within HUB_MCP_OUTPUT_CHARS.
+Structured content and the text have the same facts, within HUB_MCP_OUTPUT_CHARS; the text is without indentation,
+without nulls and empty lists inside, with notices in one language.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
+from django.utils.translation import gettext
 from mcp.types import TextContent
 
+from mcp_bridge.pages import Place, cursor_of, cut_text, dump, page_of
+
 LANGUAGES = ("ja", "en")
-# What the notice about a cut takes.
-NOTICE = 400
 SEVERITIES = ("critical", "major", "minor", "info")
 UNDECIDED = ("skipped", "error")
 UNFINISHED = ("queued", "running")
 
 
-def as_text(value: Mapping[str, Any], *, budget: int, language: str, arguments: frozenset[str]) -> TextContent:
-    """Write a result of at most ``budget`` characters; ``arguments`` are the names that the tool takes."""
-    short = {name: _short(held, language) for name, held in value.items()}
-    return TextContent(type="text", text=_dump(_within(short, budget, arguments)))
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PagedCall:
+    """The call that reads on in a result: its tool, and what its cursors belong to. ``tool`` None: there is none."""
+
+    tool: str | None
+    name: str
+    arguments: Mapping[str, Any]
 
 
-def cut_text(text: str, budget: int) -> str:
-    """Keep the beginning of a text of more than ``budget`` characters, and say how many are left out."""
-    if len(text) <= budget:
-        return text
-    kept = max(0, budget - 60)
-    return f"{text[:kept]}… [{len(text) - kept} characters left out]"
+def as_text(facts: Mapping[str, Any], *, language: str) -> TextContent:
+    """Write a result for a model to read."""
+    return TextContent(type="text", text=dump({name: _short(held, language) for name, held in facts.items()}))
+
+
+def page_of_result(facts: Mapping[str, Any], *, budget: int, place: Place, call: PagedCall) -> dict[str, Any]:
+    """Take the page of a result that begins at ``place``; next_cursor and left_out say what comes after it."""
+    page = page_of(facts, budget, place)
+    if not page.left_out:
+        return page.facts
+    most = dict(sorted(page.left_out.items(), key=lambda entry: -entry[1])[:5])
+    if page.following is None:
+        hint = gettext("A long item is cut inside. get_section reads the whole text of a document, page by page.")
+        return {**page.facts, "left_out": {**most, "next": hint}}
+    if call.tool is None:
+        hint = gettext("Ask for less: the rest is not shown.")
+        return {**page.facts, "left_out": {**most, "next": hint}}
+    cursor = cursor_of(Place(given=page.following, inner=place.inner), name=call.name, arguments=call.arguments)
+    hint = gettext("For the rest call {tool} with the same arguments and next_cursor as cursor.").format(tool=call.tool)
+    return {**page.facts, "next_cursor": cursor, "left_out": {**most, "next": hint}}
+
+
+def by_severity(findings: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Order findings by severity, the worst first; those of a severity as they were."""
+    return sorted(findings, key=lambda finding: _rank(finding["severity"]))
 
 
 def review_in_brief(review: Mapping[str, Any]) -> dict[str, Any]:
@@ -41,32 +63,28 @@ def review_in_brief(review: Mapping[str, Any]) -> dict[str, Any]:
     Of a review that still runs: only its state. All strings are those of the review.
     """
     head = {name: review[name] for name in ("review_id", "document_id", "version", "status", "status_reason")}
+    head["resource_uri"] = review["resource_uri"]
     if review["status"] in UNFINISHED:
         return {
             **head,
             "progress": review["progress"],
             "waiting_for": review["waiting_for"],
-            "next": f"get_review(review_id={review['review_id']})",
+            "next": gettext("review_document with this document_id and review_id, or get_review, waits for it."),
         }
-    repairs: dict[str, str] = {}
-    for one in review["suggestions"]:
-        repairs.setdefault(one["finding_id"], one["content"])
-    findings = sorted(review["findings"], key=lambda finding: _rank(finding["severity"]))
+    findings = by_severity(review["findings"])
     undecided = [result for result in review["results"] if result["verdict"] in UNDECIDED]
-    summary = {name: count for name, count in review["summary"].items() if name != "execution_time_ms"}
     return {
         **head,
         "verdict": review["verdict"],
-        "checklist": f"{review['checklist']['code']} {review['checklist']['version']}",
-        "summary": summary,
+        "checklist": review["checklist"],
+        "summary": review["summary"],
         "total_findings": review["total_findings"],
-        "findings": [_finding(finding, repairs) for finding in findings],
-        "undecided": [
-            {"check_item_id": one["check_item_id"], "verdict": one["verdict"], "why": one["notices"]}
-            for one in undecided
-        ],
+        "since": review.get("since"),
+        "findings": [_finding(finding) for finding in findings],
+        "suggestions": [{"finding_id": one["finding_id"], "content": one["content"]} for one in review["suggestions"]],
+        "undecided": _by_reason(undecided),
         "notices": review["notices"],
-        "next": "detail=full has each check and its evidence; create_report writes the report",
+        "next": gettext("detail=full gives each check with its evidence; create_report writes the report."),
     }
 
 
@@ -74,18 +92,25 @@ def _rank(severity: str) -> int:
     return SEVERITIES.index(severity) if severity in SEVERITIES else len(SEVERITIES)
 
 
-def _finding(finding: Mapping[str, Any], repairs: Mapping[str, str]) -> dict[str, Any]:
+def _by_reason(undecided: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Put checks that are undecided for the same reason together, in the order of the first of each."""
+    found: dict[str, dict[str, Any]] = {}
+    for one in undecided:
+        row = {"verdict": one["verdict"], "check_items": [], "why": one["notices"]}
+        found.setdefault(dump([one["verdict"], one["notices"]]), row)["check_items"].append(one["check_item_id"])
+    return list(found.values())
+
+
+def _finding(finding: Mapping[str, Any]) -> dict[str, Any]:
     place = finding.get("location") or {}
     quotes = [one["quote"] for one in finding.get("evidence") or () if one.get("quote")]
     return {
+        "id": finding["id"],
         "severity": finding["severity"],
         "message": finding["message"],
-        "quote": cut_text(quotes[0], 300) if quotes else None,
-        "repair": repairs.get(finding["id"]),
-        "section": " > ".join(place.get("section_path") or ()) or None,
-        "page": place.get("page_number"),
+        "evidence": [{"quote": cut_text(quote, 300)} for quote in quotes[:1]],
+        "location": {name: place[name] for name in ("section_path", "page_number") if place.get(name)},
         "check_item_id": finding.get("check_item_id"),
-        "id": finding["id"],
     }
 
 
@@ -98,65 +123,3 @@ def _short(value: Any, language: str) -> Any:  # noqa: ANN401 (any JSON)
     if isinstance(value, list):
         return [_short(held, language) for held in value]
     return value
-
-
-def _dump(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-
-
-@dataclass(slots=True)
-class _Part:
-    """A list or a string inside a result: where it is held, and the characters that it takes."""
-
-    holder: Any
-    key: Any
-    path: str
-    size: int = field(default=0)
-
-
-def _within(value: dict[str, Any], budget: int, arguments: frozenset[str]) -> dict[str, Any]:
-    size = len(_dump(value))
-    if size <= budget:
-        return value
-    left_out: dict[str, int] = {}
-    while (excess := size + NOTICE - budget) > 0:
-        parts = list(_parts(value, ""))
-        lists = [part for part in parts if isinstance(part.holder[part.key], list)]
-        strings = [part for part in parts if isinstance(part.holder[part.key], str)]
-        part = max(lists or strings, key=lambda one: one.size)
-        held = part.holder[part.key]
-        if isinstance(held, list):
-            dropped = 0
-            while len(held) > 1 and dropped < excess:
-                dropped += len(_dump(held.pop())) + 1
-                left_out[part.path] = left_out.get(part.path, 0) + 1
-        else:
-            part.holder[part.key] = cut_text(held, max(100, len(held) - excess - 60))
-            left_out[part.path] = left_out.get(part.path, 0) + len(held) - len(part.holder[part.key])
-            if len(part.holder[part.key]) >= len(held):
-                break
-        size = len(_dump(value))
-    return {**value, **_notice(value, left_out, arguments)}
-
-
-def _parts(value: Any, path: str) -> Iterator[_Part]:  # noqa: ANN401 (any JSON)
-    """Lists of two and more, and strings of more than 200 characters, with the size of each."""
-    entries = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, held in entries:
-        where = f"{path}.{key}".lstrip(".") if isinstance(value, dict) else path
-        if (isinstance(held, list) and len(held) > 1) or (isinstance(held, str) and len(held) > 200):
-            yield _Part(holder=value, key=key, path=where, size=len(_dump(held)))
-        yield from _parts(held, where)
-
-
-def _notice(value: Mapping[str, Any], left_out: Mapping[str, int], arguments: frozenset[str]) -> dict[str, Any]:
-    shown = max((len(held) for name, held in value.items() if name in left_out and isinstance(held, list)), default=0)
-    if "limit" in arguments and shown:
-        how = f"call again with limit={shown}; its next_cursor leads on"
-    elif narrowing := sorted(arguments & {"detail", "filter", "document_type", "max_depth", "row_limit", "top_k"}):
-        how = f"ask for less with {', '.join(narrowing)}"
-    else:
-        how = "ask for less; structuredContent has all"
-    most = dict(sorted(left_out.items(), key=lambda item: -item[1])[:5])
-    # the cursor is that of the whole page: it would lead past what is left out
-    return {**({"next_cursor": None} if "next_cursor" in value else {}), "left_out": {**most, "next": how}}

@@ -43,9 +43,10 @@ def shortened(schema: Schema, like: Mapping[str, str]) -> Schema:
 
 
 def outlined(schema: Schema) -> Schema:
-    """Keep of a result's schema its fields with their types: what the values say, a model reads in the result."""
+    """Keep of a result's schema the fields that are never null, with their types: the rest a model reads in results."""
     definitions = schema.get("$defs", {})
-    fields = {name: _outline(one, definitions) for name, one in schema["properties"].items()}
+    outlines = {name: _outline(one, definitions) for name, one in schema["properties"].items()}
+    fields = {name: one for name, one in outlines.items() if one}
     return {"type": "object", "properties": fields}
 
 
@@ -77,6 +78,9 @@ def _slim(schema: Schema) -> Schema:
 def _nullable(schema: Schema) -> Schema:
     """Write ``{anyOf: [{type: string}, {type: null}]}`` as ``{type: [string, null]}``."""
     alternatives: list[Schema] = schema.get("anyOf", [])
+    if all(one.get("type") in ("string", "null") and not one.keys() - {"type", "format"} for one in alternatives):
+        # dates and times in several forms: the description says which
+        alternatives = [{"type": kind} for kind in dict.fromkeys(one["type"] for one in alternatives)]
     types = [one.get("type") for one in alternatives]
     if not all(isinstance(kind, str) for kind in types) or len(set(types)) != len(types) or not types:
         return schema

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -34,6 +34,7 @@ from pydantic import AnyHttpUrl, AnyUrl
 from hub.access.principals import Principal, Scope
 from hub.core.errors import HubError
 from hub.core.measures import UNKNOWN
+from hub.rest.pagination import decode_cursor
 from knowledge.remote.bedrock_kb import KnowledgeBaseError
 from mcp_bridge.bedrock_kb.schemas import failed_question
 from mcp_bridge.caller import current_caller
@@ -51,8 +52,10 @@ from mcp_bridge.errors import (
 from mcp_bridge.events import Follower, Gate, Kind
 from mcp_bridge.icons import icon
 from mcp_bridge.lists import PagedLists
+from mcp_bridge.pages import Place, place_of
 from mcp_bridge.principal import HubTokenVerifier
-from mcp_bridge.results import as_text
+from mcp_bridge.resource_pages import CURSOR_IN_ADDRESS, page_of_contents
+from mcp_bridge.results import PagedCall, as_text, page_of_result
 from mcp_bridge.schema_compaction import outlined, shortened, slim_input, slim_output
 from mcp_bridge.subscriptions import GatedListen, HandshakeSubscriptions
 from mcp_bridge.threads import in_stoppable_thread
@@ -63,6 +66,9 @@ VERSION = "0.1.0"
 
 # Makes the result of a refused call in a language.
 Refused = Callable[[HubError, str | None], CallToolResult]
+# From a call's arguments, and its result or nothing, to the call that reads on.
+ReadOn = Callable[[Mapping[str, Any], Mapping[str, Any]], PagedCall]
+CURSOR = {"type": "string", "maxLength": 4000, "description": "next_cursor"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,11 +76,15 @@ class HubTool:
     """A tool and the scope without which a caller neither sees it nor may call it.
 
     ``refused`` says what a call comes to that the hub refuses, where that differs from other tools. ``in_brief``
-    chooses what the text of a result says, unless the call asks for ``detail=full``.
+    chooses what a result says, unless the call asks for another ``detail`` than brief. ``read_on`` says which call
+    gives the rest of a long result, from the call's arguments and, once there is one, the result. ``has_own_cursor``:
+    the tool takes a cursor itself.
     """
 
     tool: Tool
     scope: Scope
+    read_on: ReadOn
+    has_own_cursor: bool
     refused: Refused | None = None
     in_brief: Callable[[Mapping[str, Any]], dict[str, Any]] | None = None
 
@@ -92,10 +102,13 @@ def hub_tool(
     arguments_like: Mapping[str, str] | None = None,
     refused: Refused | None = None,
     in_brief: Callable[[Mapping[str, Any]], dict[str, Any]] | None = None,
+    read_on: ReadOn | None = None,
+    result_like: str = "",
 ) -> HubTool:
     """Make a tool of a typed function; its docstring is what a model reads. Blocking functions run in a thread.
 
-    ``arguments_like`` names arguments that another tool of the same server describes, with its name.
+    ``arguments_like`` names arguments that another tool of the same server describes, with its name. Tools that only
+    read take a cursor, with which the same call reads on in a long result; ``read_on``: another call does.
     """
     is_async = inspect.iscoroutinefunction(function)
     tool = Tool.from_function(
@@ -110,14 +123,30 @@ def hub_tool(
             open_world_hint=open_world,
         ),
     )
+    has_own_cursor = "cursor" in tool.parameters["properties"]
+    if read_only and not has_own_cursor:
+        tool.parameters["properties"]["cursor"] = CURSOR
     # HubServer.call_tool refuses what is not there
     tool.parameters = {
         **shortened(slim_input(tool.parameters), arguments_like or {}),
         "additionalProperties": False,
     }
     if tool.fn_metadata.output_schema is not None:
-        tool.fn_metadata.output_schema = outlined(slim_output(tool.fn_metadata.output_schema))
-    return HubTool(tool=tool, scope=scope, refused=refused, in_brief=in_brief)
+        like = {"type": "object", "description": f"as {result_like} gives it"}
+        tool.fn_metadata.output_schema = like if result_like else outlined(slim_output(tool.fn_metadata.output_schema))
+    return HubTool(
+        tool=tool,
+        scope=scope,
+        read_on=read_on or partial(_same_call, tool.name, can_repeat=read_only),
+        has_own_cursor=has_own_cursor,
+        refused=refused,
+        in_brief=in_brief,
+    )
+
+
+def _same_call(name: str, given: Mapping[str, Any], _result: Mapping[str, Any], *, can_repeat: bool) -> PagedCall:
+    arguments = {key: value for key, value in given.items() if key != "cursor"}
+    return PagedCall(tool=name if can_repeat else None, name=name, arguments=arguments)
 
 
 def threaded(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -203,7 +232,9 @@ class HubServer(MCPServer[Any]):
         One that is not listed may be called all the same.
         """
         caller = current_caller()
-        listed = names_in(caller.toolsets, self._hub_tools) if self.path_name == WITH_TOOLSETS else self._hub_tools
+        listed: Collection[str] = self._hub_tools
+        if self.path_name == WITH_TOOLSETS:
+            listed = names_in(caller.toolsets, listed, may_review=caller.principal.allows(Scope.REVIEW))
         return [
             tool
             for tool in await super().list_tools()
@@ -235,9 +266,14 @@ class HubServer(MCPServer[Any]):
         try:
             current_caller().principal.require(item.scope)
             given = check_arguments(item.tool, arguments)
-            return self._in_short(item, given, await super().call_tool(name, given, context))
+            call = item.read_on(given, {})
+            place = place_of(given.get("cursor"), name=call.name, arguments=call.arguments)
+            passed = {key: value for key, value in given.items() if key != "cursor"}
+            if place.inner:
+                passed["cursor"] = place.inner if item.has_own_cursor else decode_cursor(place.inner, scope="")
+            return self._page(item, given, place, await super().call_tool(name, passed, context))
         except HubError as error:
-            return item.refused(error, language) if item.refused else tool_error(error, language=language)
+            return item.refused(error, language) if item.refused else self._refusal(error, arguments)
         except ToolError as error:
             cause = error.__cause__ or error
             if isinstance(cause, KnowledgeBaseError):
@@ -247,28 +283,29 @@ class HubServer(MCPServer[Any]):
                 raise internal_error(cause, language=language) from error
             if expected.retryable:
                 raise protocol_error(expected, language=language, tool=name) from error
-            return tool_error(expected, language=language)
+            return self._refusal(expected, arguments)
+
+    def _refusal(self, error: HubError, arguments: dict[str, Any]) -> CallToolResult:
+        known = self._callable_names()
+        return tool_error(error, language=current_caller().language, arguments=arguments, may_call=known.__contains__)
 
     def _callable_names(self) -> list[str]:
         principal = current_caller().principal
         return [name for name, item in self._hub_tools.items() if principal.allows(item.scope)]
 
-    def _in_short(
-        self, item: HubTool, given: dict[str, Any], result: CallToolResult | InputRequiredResult
+    def _page(
+        self, item: HubTool, given: dict[str, Any], place: Place, result: CallToolResult | InputRequiredResult
     ) -> CallToolResult | InputRequiredResult:
-        """Write the text of a result anew, for a model: see mcp_bridge.results."""
+        """Take the page of a result that the call asks for, and write its text: see mcp_bridge.results."""
         if not isinstance(result, CallToolResult) or result.is_error or not result.structured_content:
             return result
         facts = result.structured_content
-        if item.in_brief is not None and given.get("detail") != "full":
+        if item.in_brief is not None and given.get("detail", "brief") == "brief":
             facts = item.in_brief(facts)
-        text = as_text(
-            facts,
-            budget=settings.CONFIG.hub_mcp_output_chars,
-            language=current_caller().language or get_language() or settings.LANGUAGE_CODE,
-            arguments=frozenset(item.tool.parameters.get("properties", {})),
-        )
-        return result.model_copy(update={"content": [text]})
+        call = item.read_on(given, facts)
+        facts = page_of_result(facts, budget=settings.CONFIG.hub_mcp_output_chars, place=place, call=call)
+        language = current_caller().language or get_language() or settings.LANGUAGE_CODE
+        return result.model_copy(update={"content": [as_text(facts, language=language)], "structured_content": facts})
 
     async def get_prompt(
         self, name: str, arguments: dict[str, Any] | None = None, context: Context[Any, Any] | None = None
@@ -289,10 +326,18 @@ class HubServer(MCPServer[Any]):
     async def read_resource(
         self, uri: AnyUrl | str, context: Context[Any, Any] | None = None
     ) -> Iterable[ReadResourceContents] | InputRequiredResult:
-        """Read a resource; one that the caller may not see answers like one that is not there."""
+        """Read a resource, or the page of it that a cursor in its address asks for.
+
+        One that the caller may not see answers like one that is not there.
+        """
         language = current_caller().language
+        address, _, cursor = str(uri).partition(CURSOR_IN_ADDRESS)
         try:
-            return await super().read_resource(uri, context)
+            place = place_of(cursor, name=address, arguments={})
+            read = await super().read_resource(address, context)
+            return read if isinstance(read, InputRequiredResult) else page_of_contents(read, address, place)
+        except HubError as error:
+            raise protocol_error(error, language=language, uri=address) from error
         except ResourceNotFoundError as error:
             raise await self._unknown_resource(str(uri)) from error
         except ResourceError as error:

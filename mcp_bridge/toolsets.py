@@ -20,29 +20,31 @@ TOOLSETS: dict[str, frozenset[str]] = {
         {
             "search",
             "answer",
+            "get_section",
+            "list_collections",
             "list_documents",
+            "list_reviews",
             "upload_document",
             "review_document",
-            "get_review",
             "create_report",
-            "get_check_items",
             "check_text",
         }
     ),
-    "review": frozenset({"cancel_review"}),
-    "retrieval": frozenset({"vector_search", "hybrid_retrieve", "get_document_count", "kb_answer"}),
+    "review": frozenset({"get_review", "cancel_review", "get_check_items"}),
+    "retrieval": frozenset({"vector_search", "hybrid_retrieve", "kb_answer"}),
     "knowledge": frozenset(
         {
             "graph_search",
             "query_knowledge_graph",
             "check_ontology_coverage",
-            "check_ontology",
             "reason_ontology",
             "get_guideline_mapping",
         }
     ),
     "operation": frozenset({"embed_document", "run_evaluation"}),
 }
+# What other servers of the hub list: check_ontology_coverage and list_collections do the same.
+SECOND_NAMES = frozenset({"check_ontology", "get_document_count"})
 
 
 def read_toolsets(given: str) -> tuple[str, ...]:
@@ -59,8 +61,15 @@ def read_toolsets(given: str) -> tuple[str, ...]:
     return names
 
 
-def names_in(toolsets: Iterable[str], tools: Iterable[str]) -> Set[str]:
-    """Those of ``tools`` that are in the toolsets; kb_answer only where BEDROCK_KB_ID names a knowledge base."""
+def names_in(toolsets: Iterable[str], tools: Iterable[str], *, may_review: bool = True) -> Set[str]:
+    """Those of ``tools`` that are in the toolsets, but no second name of one that is listed.
+
+    kb_answer is listed where BEDROCK_KB_ID names a knowledge base; get_review also for who may read reviews and not
+    start them, since review_document, which shows them too, is not listed then.
+    """
+    tools = set(tools)
     chosen = set(toolsets)
-    wanted = set(tools) if ALL in chosen else set().union(*(TOOLSETS[name] for name in chosen)) & set(tools)
-    return wanted if settings.CONFIG.bedrock_kb_id else wanted - {"kb_answer"}
+    wanted = tools if ALL in chosen else set[str]().union(*(TOOLSETS[name] for name in chosen)) & tools
+    if "review_document" in wanted and not may_review:
+        wanted = wanted | {"get_review"}
+    return wanted - SECOND_NAMES - (frozenset() if settings.CONFIG.bedrock_kb_id else {"kb_answer"})

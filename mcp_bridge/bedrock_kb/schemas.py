@@ -28,12 +28,11 @@ def invalid_argument(message: str) -> CallToolResult:
 
 NAME = "kb_answer"
 TITLE = "Ask the Amazon Bedrock knowledge base (ナレッジベース検索)"
-DESCRIPTION = """Ask the Amazon Bedrock knowledge base that this hub is connected to (Bedrock ナレッジベース), and get
-passages with their locations.
+DESCRIPTION = """Ask the Amazon Bedrock knowledge base of this hub (Bedrock ナレッジベース): passages with locations.
 
-Use it for questions about documents that are kept in Amazon Bedrock; use search for documents in the hub itself.
+Use it for questions about documents that are kept in Amazon Bedrock; use search for documents in the hub.
 citations come best first. answer is a text that a model wrote from them, and null where none is configured or asked
-for. A failed call says error_type (ValidationError, AuthenticationError, NotFoundError, ServiceError) and a remedy."""
+for. A failed call says error_type (ValidationError, AuthenticationError, NotFoundError, ServiceError)."""
 
 Query = Annotated[
     str,

@@ -15,6 +15,7 @@ from hub.core.errors import InvalidInput
 from hub.rest.pagination import KeysetPage, cursor_scope, decode_cursor, encode_cursor
 from mcp_bridge.caller import current_caller
 from mcp_bridge.server import HubTool, hub_tool
+from mcp_bridge.servers.emptiness import refuse_empty
 from mcp_bridge.servers.schemas import CheckItemResult
 from review.lint import MAX_CHARACTERS, LintOut, lint_out, lint_text
 from review.masters.listing import list_check_items
@@ -101,6 +102,7 @@ def check_text(
     and on what you wrote yourself. Nothing is stored. For checks that need a whole document (numbering, traceability,
     coverage) use review_document.
     """
+    refuse_empty("text", text)
     result = lint_text(principal=current_caller().principal, text=text, rules=rules, text_format=format)
     checked = lint_out(result)
     shown = _fitting(checked.findings)

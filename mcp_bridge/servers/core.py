@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from mcp.server.mcpserver import Context
@@ -13,9 +14,9 @@ from hub.access.principals import Scope
 from knowledge.documents.workers import work_through
 from mcp_bridge.caller import current_caller, principal_now
 from mcp_bridge.events import have_queue
-from mcp_bridge.results import review_in_brief
+from mcp_bridge.results import PagedCall, review_in_brief
 from mcp_bridge.server import HubTool, hub_tool
-from mcp_bridge.servers import checks, evaluation, listing, reviews, sampling, uploads
+from mcp_bridge.servers import checks, emptiness, evaluation, listing, reviews, sampling, uploads
 from mcp_bridge.servers.checks import find_items, within_budget
 from mcp_bridge.servers.schemas import (
     CheckItemsResult,
@@ -40,6 +41,12 @@ DEFAULT_REVIEW_OPTIONS = ReviewOptionsIn()
 DEFAULT_REPORT_OPTIONS = ReportOptionsIn()
 
 
+def _read_review(given: Mapping[str, Any], result: Mapping[str, Any]) -> PagedCall:
+    """Whatever tool showed a review, get_review reads on in it."""
+    arguments = {"review_id": result.get("review_id", given.get("review_id")), "detail": given.get("detail", "brief")}
+    return PagedCall(tool="get_review", name="review", arguments=arguments)
+
+
 async def review_document(
     document_id: DocumentId,
     ctx: Context[Any, Any],
@@ -54,25 +61,28 @@ async def review_document(
         ReviewOptionsIn, Field(description="how long to wait, who judges, how much to answer")
     ] = DEFAULT_REVIEW_OPTIONS,
     detail: Detail = "brief",
+    review_id: Annotated[str, Field(max_length=60, description="wait for and show this one, start nothing")] = "",
 ) -> ReviewResult | InputRequiredResult:
     """Review a stored document (文書レビュー・点検) against a check list: findings (指摘事項), suggestions (是正提案).
 
     Use it to start a review, on 基本設計書 (basic-design) and テスト計画書 (test-plan) that were uploaded before;
     upload_document or list_documents gives the id. Each finding has the severity, the place and a verified quote.
 
-    Waits up to options.wait_seconds (45). When status is queued or running then, ask get_review, or subscribe to
-    resource_uri; do not start it twice. Checks that need a language model are judged by the hub's, else by yours where
-    you offer sampling, else skipped.
+    Waits up to options.wait_seconds (45). When status is queued or running then, call it again with the review_id, or
+    subscribe to resource_uri; the same call while the review runs joins it. Checks that need a language model are
+    judged by the hub's, else by yours where you offer sampling, else skipped.
     """
-    if sampling.is_wanted(ctx, options):
+    if not review_id and sampling.is_wanted(ctx, options):
         review = await sampling.begin(ctx, document_id, check_items or [], checklist, options)
         asked = await sampling.judge(ctx, review, limit_s=options.wait_seconds)
         if asked is not None:
             return asked
         return await in_thread(reviews.show, await principal_now(), review.public_id, Scope.REVIEW)
-    review = await in_thread(
-        reviews.start, current_caller().principal, document_id, check_items or [], checklist, options
-    )
+    principal = current_caller().principal
+    if review_id:
+        review = await in_thread(reviews.find, principal, review_id, document_id)
+    else:
+        review = await in_thread(reviews.start_or_join, principal, document_id, check_items or [], checklist, options)
     await wait_or_leave_running(
         ctx,
         name=f"review-{review.public_id}",
@@ -90,8 +100,8 @@ def get_review(
     """Read a review that was started before (レビュー結果・進捗の確認): state, progress, results, findings so far.
 
     Use it after review_document answered with status queued or running (レビュー中・完了したか), or to look at an
-    older review (過去のレビュー) again: list_documents has the ids of each document's reviews. status: queued, running,
-    completed, failed, cancelled. verdict: pass, warning, fail, error.
+    older one (過去のレビュー) again. status: queued, running, completed, failed, cancelled. verdict: pass, warning,
+    fail, error.
     """
     return reviews.show(current_caller().principal, review_id, Scope.READ)
 
@@ -141,6 +151,7 @@ async def upload_document(
     processing_status: completed, processing or failed (status_reason says why). review_document waits for it. The same
     path with other content makes a new version. Beyond HUB_MCP_MAX_BYTES (4 MiB): POST /documents of the REST API.
     """
+    emptiness.refuse_empty("content", content)
     caller = current_caller()
     outcome = await in_thread(
         uploads.store,
@@ -194,7 +205,11 @@ def get_check_items(
     page = within_budget(found, cursor=cursor, filters=filters)
     applied = [f"{name}={value}" for name, value in filters.items() if value]
     return CheckItemsResult(
-        check_items=page.items, total=len(found), filters_applied=applied, next_cursor=page.next_cursor
+        check_items=page.items,
+        total=len(found),
+        filters_applied=applied,
+        next_cursor=page.next_cursor,
+        notices=[] if found else [emptiness.no_check_items(current_caller().principal, filters)],
     )
 
 
@@ -246,6 +261,7 @@ TOOLS: tuple[HubTool, ...] = (
         read_only=False,
         idempotent=False,
         in_brief=review_in_brief,
+        read_on=_read_review,
     ),
     hub_tool(
         upload_document,
@@ -262,6 +278,8 @@ TOOLS: tuple[HubTool, ...] = (
         scope=Scope.READ,
         picture="document",
         in_brief=review_in_brief,
+        read_on=_read_review,
+        result_like="review_document",
     ),
     hub_tool(
         cancel_review,
@@ -271,6 +289,8 @@ TOOLS: tuple[HubTool, ...] = (
         read_only=False,
         destructive=True,
         in_brief=review_in_brief,
+        read_on=_read_review,
+        result_like="review_document",
     ),
     listing.TOOL,
     checks.TOOL,

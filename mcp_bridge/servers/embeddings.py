@@ -54,7 +54,7 @@ async def embed_document(
     """Make the vectors of a document's passages (埋め込み生成) where they are missing, with the model that search uses.
 
     upload_document embeds by itself. Use it to repair a document that is found by words but not by meaning, or to
-    prepare one for another model that an administrator added. For the collection's curators and the uploader.
+    prepare one for another model that an administrator added.
     """
     started = time.perf_counter()
     principal = current_caller().principal

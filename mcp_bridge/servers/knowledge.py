@@ -23,6 +23,7 @@ from mcp_bridge import uris
 from mcp_bridge.caller import current_caller
 from mcp_bridge.icons import icon
 from mcp_bridge.server import HubServer, HubTool, hub_tool
+from mcp_bridge.servers import emptiness
 from mcp_bridge.servers.prompts import add_prompt, coverage_check_template, reasoning_template
 from mcp_bridge.servers.resources import add_resource
 from mcp_bridge.servers.schemas import DocumentId
@@ -58,8 +59,7 @@ def check_ontology_coverage(
 
     Use it to find gaps (記載漏れ、抜け、不足している章や項目) in a 基本設計書 (domain system_design), a テスト計画書
     (test_plan) or a guideline. Each status carries the heading or passage that decided. treated: stated with content;
-    mentioned: only named; empty: a heading with nothing under it; missing: not there. The judgement is by rules over
-    the whole text, the same each time.
+    mentioned: only named; empty: a heading with nothing under it; missing: not there.
     """
     principal = current_caller().principal
     return coverage_out(document_checks.check_coverage(principal, document_id, domain, check_type))
@@ -100,8 +100,8 @@ def reason_ontology(
     """Infer from an ontology (オントロジー推論): what follows from what curators stated, each fact with its proof.
 
     Use it to learn how concepts relate (用語・概念の上位と下位、分類: is 性能要件 a 非機能要件?) or whether an
-    ontology contradicts itself (定義の矛盾、整合性). Facts are deduced, not guessed: confidence is always 1. chain
-    names the rule (OWL 2 RL) and premises of each step.
+    ontology contradicts itself (定義の矛盾、整合性). Facts are deduced, not guessed; chain names the rule (OWL 2 RL)
+    and premises of each step.
     """
     return reason_out(
         document_checks.reason_ontology(
@@ -112,6 +112,11 @@ def reason_ontology(
 
 class MappingResult(BaseModel):
     mappings: list[MappingOut]
+    notices: list[dict[str, str]] = []
+
+
+class CypherResult(CypherOut):
+    notices: list[dict[str, str]] = []
 
 
 def get_guideline_mapping(
@@ -128,13 +133,12 @@ def get_guideline_mapping(
     Use it to explain a check by its guideline (チェックの根拠となる条項・規程), or to find what is checked of an
     article (条項から見たチェック項目). relation is direct, indirect or derived; suspect: the article changed and
     no curator has looked at the item since.
-    smartreviewer-knowledge://guidelines/{id} has an article's text.
     """
     principal = current_caller().principal
     found = mappings.list_mappings(
         principal, article=guideline_article, check_item=check_item_id, with_rationale=include_rationale
     )
-    return MappingResult(mappings=found)
+    return MappingResult(mappings=found, notices=emptiness.first_of(found, emptiness.no_mapping()))
 
 
 def read_guideline(id: str) -> dict[str, Any]:
@@ -153,14 +157,13 @@ def query_knowledge_graph(
             description="read-only openCypher; node labels are codes (Requirement) or Japanese type names (要件)",
             examples=[
                 "MATCH (r:Requirement) WHERE NOT ()-[:TRACES_TO]->(r) RETURN r.code, r.label",
-                "MATCH (d:文書)-[:HAS_SECTION]->(s:節)-[:TRACES_TO]->(r:要件 {code: $code}) RETURN d.name, s.name",
             ],
         ),
     ],
     parameters: Annotated[dict[str, Any] | None, Field(description="values for $names in the query")] = None,
     timeout_ms: Annotated[int, Field(ge=10, le=MAX_TIMEOUT_MS, description="the query is stopped after it")] = 30_000,
     row_limit: Annotated[int, Field(ge=1, le=MAX_ROWS, description="the most records in the answer")] = 1_000,
-) -> CypherOut:
+) -> CypherResult:
     """Query the knowledge graph (ナレッジグラフの照会・集計) in openCypher: patterns, counts, gaps, paths.
 
     Use it for questions over many nodes (全体の集計、件数、対応のない要件・試験の一覧、条件に合うものすべて). Read
@@ -169,7 +172,8 @@ def query_knowledge_graph(
     one entity, graph_search is simpler.
     """
     query = CypherQuery(text=cypher_query, parameters=parameters or {}, timeout_ms=timeout_ms, row_limit=row_limit)
-    return cypher_out(run_query(current_caller().principal, query))
+    found = cypher_out(run_query(current_caller().principal, query))
+    return CypherResult(**dict(found), notices=emptiness.first_of(found.records, emptiness.no_record()))
 
 
 def read_graph_schema() -> dict[str, Any]:

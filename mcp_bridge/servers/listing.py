@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Annotated, Literal
 
-from django.db.models import F, Window
+from django.db.models import Count, F, Window
 from django.db.models.functions import RowNumber
 from pydantic import Field
 
@@ -17,6 +17,7 @@ from knowledge.documents.schemas import document_out
 from knowledge.models import Document
 from mcp_bridge.caller import current_caller
 from mcp_bridge.server import HubTool, hub_tool
+from mcp_bridge.servers.emptiness import no_document
 from mcp_bridge.servers.schemas import (
     Collection,
     Cursor,
@@ -59,22 +60,35 @@ def list_documents(
     documents = reading.list_documents(principal, **filters)
     page = paginate_keyset(documents, limit=limit, cursor=cursor, scope=cursor_scope("mcp.documents", **filters))
     reviews = _newest_reviews(principal, page.items)
-    items = [ListedDocument(**dict(document_out(item)), reviews=reviews[item.pk]) for item in page.items]
-    return DocumentPage(items=items, next_cursor=page.next_cursor)
+    items = [
+        ListedDocument(
+            **dict(document_out(item)),
+            reviews=reviews[item.pk][1],
+            reviews_count=reviews[item.pk][0],
+        )
+        for item in page.items
+    ]
+    return DocumentPage(
+        items=items,
+        next_cursor=page.next_cursor,
+        notices=[] if items or cursor else [no_document(filters)],
+    )
 
 
-def _newest_reviews(principal: Principal, documents: Sequence[Document]) -> dict[int, list[ListedReview]]:
-    """The newest reviews of each document by its primary key, newest first. One query."""
+def _newest_reviews(principal: Principal, documents: Sequence[Document]) -> dict[int, tuple[int, list[ListedReview]]]:
+    """How many reviews each document has, by its primary key, and the newest of them, newest first. One query."""
     rank = Window(RowNumber(), partition_by=F("version__document_id"), order_by=F("pk").desc())
+    count = Window(Count("pk"), partition_by=F("version__document_id"))
     newest = (
         list_reviews(principal)
         .filter(version__document_id__in=[document.pk for document in documents])
-        .annotate(document_pk=F("version__document_id"), rank=rank)
+        .annotate(document_pk=F("version__document_id"), rank=rank, count=count)
         .filter(rank__lte=REVIEWS_SHOWN)
     )
-    found: dict[int, list[ListedReview]] = defaultdict(list)
+    found: dict[int, tuple[int, list[ListedReview]]] = defaultdict(lambda: (0, []))
     for review in newest:
-        found[review.document_pk].append(
+        rows = found[review.document_pk][1]
+        rows.append(
             ListedReview(
                 review_id=review.public_id,
                 checklist=review.checklist_version.checklist.code,
@@ -84,6 +98,7 @@ def _newest_reviews(principal: Principal, documents: Sequence[Document]) -> dict
                 created_at=review.created_at,
             )
         )
+        found[review.document_pk] = (review.count, rows)
     return found
 
 

@@ -12,21 +12,29 @@ from hub.rest.pagination import cursor_scope, decode_cursor, encode_cursor
 from knowledge.answering import AnswerOut, Question, answer_out, answer_question
 from knowledge.documents import reading
 from knowledge.documents.schemas import CountOut
-from knowledge.search import HitOut, SearchOut, page_mark, page_position, search_filter, search_out, search_sources
+from knowledge.search import HitOut, page_mark, page_position, search_filter, search_out, search_sources
 from knowledge.types.search import SearchDetail, SearchMode, SearchOrder, SearchQuery, SearchSource
 from mcp_bridge.caller import current_caller
 from mcp_bridge.server import HubTool, hub_tool
 from mcp_bridge.servers import embeddings, rag_graph
+from mcp_bridge.servers.emptiness import nothing_in_scope
 from mcp_bridge.servers.knowledge import check_ontology
-from mcp_bridge.servers.schemas import ChunkHit, Collection, Cursor, FilterIn, Mode, Query, VectorSearchResult
+from mcp_bridge.servers.schemas import (
+    ChunkHit,
+    Collection,
+    Cursor,
+    FilterIn,
+    Mode,
+    Query,
+    SearchResult,
+    VectorSearchResult,
+)
 
 ANY = FilterIn()
+NOTHING_TO_SEARCH = "nothing_to_search"
 Detail = Annotated[
     SearchDetail,
-    Field(
-        description="highlights: spans of content that the query names; scores: also each leg's rank and raw score; "
-        "explain: also the plan, the terms and what matched"
-    ),
+    Field(description="highlights: spans that the query names; scores: each leg's rank; explain: also the plan"),
 ]
 PerDocument = Annotated[int | None, Field(ge=1, le=100, description="the most passages of one document")]
 
@@ -50,16 +58,16 @@ def search(
         Field(description="local: this hub; bedrock: the Amazon Bedrock knowledge base it is connected to; all: both"),
     ] = SearchSource.LOCAL,
     cursor: Cursor = None,
-) -> SearchOut:
+) -> SearchResult:
     """Search inside the documents (文書検索) and get passages with citations: document, section, page or cell.
 
     Use it to find where something is written (記載箇所、どの文書・章・ページにあるか), and to answer from the
     documents: quote what you use, content is verbatim. Results are sorted by document path and place in the document,
     so that they read on; score (0 to 1, calibrated) tells how well each answers, and is null for neighbours
-    (is_context). Quote a phrase with 「」 to see only passages that have it as it stands; a code such as FR-001 or
-    第3条 is found exactly. notices say when an answer is partial or weak. next_cursor gives more. To rank by meaning
-    only, use vector_search. With source all or bedrock, passages of Amazon Bedrock follow the hub's; source names
-    them, and their source_score compares with no score of the hub.
+    (is_context); best names the best. Quote a phrase with 「」 to see only passages that have it as it stands; a code
+    such as FR-001 or 第3条 is found exactly. notices say when an answer is partial or weak. next_cursor gives more.
+    To rank by meaning only, use vector_search. With source all or bedrock, passages of Amazon Bedrock follow; source
+    names them, and their source_score compares with no score of the hub.
     """
     asked = SearchQuery(
         text=query,
@@ -74,7 +82,7 @@ def search(
         detail=detail,
         per_document=per_document,
     )
-    return _search("mcp.search", asked, cursor, source)
+    return find_passages("mcp.search", asked, cursor, source)
 
 
 def vector_search(
@@ -85,8 +93,7 @@ def vector_search(
         Field(
             ge=0,
             le=1,
-            description="leave out scores below it. Scores are calibrated, not raw cosines: at 0.7 as many right "
-            "passages are lost as wrong ones are let in; lower it to see more",
+            description="leave out scores below it; calibrated, not raw cosines; lower it to see more",
         ),
     ] = 0.7,
     filter: FilterIn = ANY,
@@ -109,7 +116,7 @@ def vector_search(
         detail=detail,
         per_document=per_document,
     )
-    found = _search("mcp.vector_search", asked, cursor)
+    found = find_passages("mcp.vector_search", asked, cursor)
     steps = found.timings_ms
     return VectorSearchResult(
         chunks=[_chunk_hit(hit) for hit in found.results if isinstance(hit, HitOut)],
@@ -150,12 +157,20 @@ def get_document_count(collection: Collection = "") -> CountOut:
     return CountOut(documents=documents, chunks=chunks)
 
 
-def _search(name: str, asked: SearchQuery, cursor: str | None, source: SearchSource = SearchSource.LOCAL) -> SearchOut:
+def find_passages(
+    name: str, asked: SearchQuery, cursor: str | None, source: SearchSource = SearchSource.LOCAL
+) -> SearchResult:
+    """Search for the running call's caller; ``name`` is what cursors belong to."""
     scope = cursor_scope(name, query={**_without_limit(asked), "source": source})
     after = page_mark(decode_cursor(cursor, scope=scope)) if cursor else None
     result = search_sources(current_caller().principal, replace(asked, after=after), source=source)
     following = encode_cursor(page_position(result.next_page), scope=scope) if result.next_page else None
-    return search_out(result, next_cursor=following)
+    found = search_out(result, next_cursor=following)
+    if any(notice["code"] == NOTHING_TO_SEARCH for notice in found.notices):
+        found = found.model_copy(update={"notices": [*found.notices, *nothing_in_scope(asked.filter)]})
+    scored = [hit for hit in found.results if isinstance(hit, HitOut) and hit.score is not None]
+    best = max(scored, key=lambda hit: hit.score or 0.0, default=None)
+    return SearchResult(**dict(found), best=best.chunk_id if best else None)
 
 
 def _without_limit(asked: SearchQuery) -> dict[str, object]:

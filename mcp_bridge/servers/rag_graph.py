@@ -21,11 +21,10 @@ from review.runs.retrieval import retrieve_for_check
 
 
 class CheckItemIn(BaseModel):
-    """The older way to name a check item; only ``id`` counts."""
-
+    # the older way to name a check item; only the id counts
     model_config = ConfigDict(extra="ignore")
-    id: str = Field(min_length=1, max_length=60, description="code such as BD-B02")
-    type: str = Field("", max_length=60, description="not needed: the hub knows it")
+    id: str = Field(min_length=1, max_length=60, description="code")
+    type: str = Field("", max_length=60, description="not needed")
 
 
 class RetrievedSourceResult(BaseModel):
@@ -71,9 +70,8 @@ def graph_search(
     """Walk the knowledge graph (ナレッジグラフ探索) from an entity: nodes, edges, and a path to each node.
 
     Use it for what passages can't tell (つながり、関連、参照元と参照先、影響範囲): which sections and tests trace to a
-    requirement (要件と設計・試験の対応、トレーサビリティ), which documents refer to each other, which guideline
-    articles (条項) or concepts a section belongs to. Nodes carry their document's id and offsets. For counts and
-    patterns use query_knowledge_graph.
+    requirement (要件と設計・試験の対応、トレーサビリティ), which documents refer to each other. Nodes carry their
+    document's id and offsets. For counts and patterns use query_knowledge_graph.
     """
     query = GraphQuery(
         entity=entity,

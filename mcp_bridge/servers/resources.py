@@ -254,7 +254,7 @@ def _as_json(function: Callable[..., dict[str, Any]]) -> Callable[..., Any]:
     @functools.wraps(function)
     async def read(**arguments: str) -> str:
         facts = await in_thread(function, **arguments)
-        return json.dumps(facts, ensure_ascii=False, indent=2)
+        return json.dumps(facts, ensure_ascii=False)
 
     read.__annotations__ = {**function.__annotations__, "return": str}
     return read

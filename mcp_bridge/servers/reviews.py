@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+from django.utils.translation import gettext_lazy as _
+
 from hub.access.principals import Principal, Scope
+from hub.core.errors import InvalidInput
 from mcp_bridge import uris
 from mcp_bridge.events import have_queue
-from mcp_bridge.servers.schemas import ReviewMetadata, ReviewOptionsIn, ReviewResult
-from review.models import Review
-from review.runs.reviews import ReviewOptions, cancel_review, get_review, show_review, start_review
+from mcp_bridge.servers.schemas import ReviewChange, ReviewMetadata, ReviewOptionsIn, ReviewResult
+from review.models import Review, ReviewStatus
+from review.runs.reviews import (
+    ReviewOptions,
+    cancel_review,
+    get_review,
+    join_or_start_review,
+    list_reviews,
+    show_review,
+    start_review,
+)
+from review.triage.comparing import compare_reviews
 
 
 def start(
@@ -29,12 +41,39 @@ def start(
         principal=principal,
         document_id=document_id,
         checklist=checklist,
-        options=ReviewOptions(
-            check_items=tuple(check_items),
-            related_documents=tuple(options.related_documents),
-            sweep_categories=tuple(options.sweep_categories),
-            **options.model_dump(exclude={"related_documents", "sweep_categories", "wait_seconds"}),
-        ),
+        options=_options(check_items, options),
+    )
+
+
+def start_or_join(
+    principal: Principal, document_id: str, check_items: list[str], checklist: str, options: ReviewOptionsIn
+) -> Review:
+    """Start a review, or find the equal one of the caller that has not finished. Raises what ``start`` does."""
+    have_queue()
+    return join_or_start_review(
+        principal=principal, document_id=document_id, checklist=checklist, options=_options(check_items, options)
+    )
+
+
+def find(principal: Principal, review_id: str, document_id: str) -> Review:
+    """Find a review of a document that the caller may review. Raises NotFound; InvalidInput for another document's."""
+    review = get_review(principal, review_id, scope=Scope.REVIEW)
+    if review.document_id_text != document_id:
+        raise InvalidInput(
+            _("review_id: {review_id} is a review of the document {document_id}."),
+            code="review_of_another_document",
+            review_id=review_id,
+            document_id=review.document_id_text,
+        )
+    return review
+
+
+def _options(check_items: list[str], options: ReviewOptionsIn) -> ReviewOptions:
+    return ReviewOptions(
+        check_items=tuple(check_items),
+        related_documents=tuple(options.related_documents),
+        sweep_categories=tuple(options.sweep_categories),
+        **options.model_dump(exclude={"related_documents", "sweep_categories", "wait_seconds"}),
     )
 
 
@@ -64,4 +103,26 @@ def result_of(principal: Principal, review: Review) -> ReviewResult:
             document_chunks_processed=review.version.chunks_count if review.version else None,
         ),
         resource_uri=uris.RESULTS + review.public_id,
+        since=_since(principal, review),
+    )
+
+
+def _since(principal: Principal, review: Review) -> ReviewChange | None:
+    """What changed since the review before of the same document by the same check list that the caller may read."""
+    if review.status != ReviewStatus.COMPLETED or not principal.allows(Scope.READ):
+        return None
+    earlier = list_reviews(principal, document_id=review.document_id_text, status=ReviewStatus.COMPLETED).filter(
+        pk__lt=review.pk, checklist_version__checklist=review.checklist_version.checklist_id
+    )
+    base = earlier.first()
+    if base is None:
+        return None
+    matching = compare_reviews(principal, review.public_id, base_id=base.public_id).matching
+    return ReviewChange(
+        review_id=base.public_id,
+        version=base.version_number,
+        fixed=len(matching.fixed),
+        new=len(matching.new),
+        open=len(matching.open) + len(matching.moved),
+        undecided=len(matching.undecided),
     )

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from knowledge.documents.schemas import DocumentOut, UploadOut
-from knowledge.search import ExplanationOut, HitOut
+from knowledge.search import ExplanationOut, HitOut, SearchOut
 from knowledge.search import FilterIn as SearchFilterIn
 from knowledge.types.search import SearchMode
 from review.masters.schemas import CheckItemOut
@@ -85,12 +85,24 @@ class ReviewMetadata(BaseModel):
     document_chunks_processed: int | None
 
 
+class ReviewChange(BaseModel):
+    """What became of the findings of the review before, of the same document by the same check list."""
+
+    review_id: str
+    version: int
+    fixed: int
+    new: int
+    open: int = Field(description="found again, also where they moved")
+    undecided: int = Field(description="whose check was not decided this time")
+
+
 class ReviewResult(ReviewOut):
     """A review. ``status`` is the run's, ``verdict`` the outcome: pass, warning, fail or error."""
 
     execution_time_ms: int | None
     metadata: ReviewMetadata
     resource_uri: str = Field(description="read or subscribe to this resource to follow the review")
+    since: ReviewChange | None = Field(None, description="null while it runs, and without an earlier one")
 
 
 class DocumentCounts(BaseModel):
@@ -119,6 +131,7 @@ class CheckItemsResult(BaseModel):
     check_items: list[CheckItemResult]
     total: int = Field(description="items on all pages together")
     filters_applied: list[str]
+    notices: list[dict[str, str]] = []
     next_cursor: str | None = Field(description="give it back as cursor for the next page; null at the end")
 
 
@@ -143,10 +156,12 @@ class ListedReview(BaseModel):
 
 class ListedDocument(DocumentOut):
     reviews: list[ListedReview] = Field(description="the newest reviews of the document, at most three, newest first")
+    reviews_count: int = Field(description="all of them; list_reviews has the earlier ones")
 
 
 class DocumentPage(BaseModel):
     items: list[ListedDocument]
+    notices: list[dict[str, str]] = []
     next_cursor: str | None = Field(description="give it back as cursor for the next page; null at the end")
 
 
@@ -154,6 +169,10 @@ class ChunkHit(HitOut):
     """A passage. ``metadata`` is the document's, with document_id, section_path and page_number of the passage."""
 
     id: str = Field(description="the same as chunk_id")
+
+
+class SearchResult(SearchOut):
+    best: str | None = Field(None, description="chunk_id of the passage with the highest score")
 
 
 class VectorSearchResult(BaseModel):
@@ -180,7 +199,7 @@ Query = Annotated[
         min_length=1,
         max_length=10_000,
         description="a question or keywords, Japanese or English",
-        examples=["個人情報の取扱いはどの章に書かれていますか", "応答時間 3秒以内"],
+        examples=["個人情報の取扱いはどの章か"],
     ),
 ]
 Mode = Annotated[
@@ -190,7 +209,7 @@ Collection = Annotated[str, Field(max_length=63, description="slug of the collec
 Cursor = Annotated[
     str | None,
     BeforeValidator(lambda given: None if given == "" else given),  # models write "" for the first page
-    Field(max_length=4000, description="next_cursor of the page before"),
+    Field(max_length=4000, description="next_cursor"),
 ]
 DocumentTypeCode = Annotated[
     str,

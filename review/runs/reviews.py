@@ -125,6 +125,32 @@ def start_review(
     return review
 
 
+def join_or_start_review(
+    *, principal: Principal, document_id: str, checklist: str = "", options: ReviewOptions
+) -> Review:
+    """The caller's own review of the same version by the same check list and options that is queued or running.
+
+    Where there is none it is started: see ``start_review``, also for what is raised. Two equal calls at once give one.
+    """
+    document, version, master = find_subject(
+        principal=principal, document_id=document_id, checklist=checklist, options=options
+    )
+    with transaction.atomic():
+        # the second of two equal calls waits here until the first has its review
+        DocumentVersion.objects.select_for_update(no_key=True).get(pk=version.pk)
+        same = {**asdict(options), "prompts": numbers_in_force()}
+        running = (
+            Review.objects.visible_to(principal)
+            .filter(version=version, checklist_version=master, requested_by_id=principal.user_id)
+            .filter(status__in=UNFINISHED, options=same, sampling_until=None)
+            .order_by("-id")
+            .first()
+        )
+        return running or start_review(
+            principal=principal, document_id=document.public_id, checklist=checklist, options=options
+        )
+
+
 class Subject(NamedTuple):
     """What a review would judge, and by what."""
 

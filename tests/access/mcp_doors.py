@@ -92,6 +92,9 @@ def arguments_of_tools(hub: PeopledHub) -> dict[str, dict[str, Any]]:
         "get_review": review,
         "cancel_review": review,
         "list_documents": {},
+        "list_collections": {},
+        "list_reviews": {"document_id": given["document_id"]},
+        "get_section": document,
         "check_text": {"text": "予約を行う。"},
         "run_evaluation": {"dataset_id": given["dataset"], "wait_seconds": 0},
         "search": {"query": "予約"},
@@ -204,14 +207,12 @@ async def _doors(client: Client) -> list[str]:
 
 
 def mcp_doors(hub: PeopledHub) -> list[str]:
-    """Every door of the whole server, as the superuser finds it, and kb_answer.
-
-    That is not listed without a knowledge base, but may be called.
-    """
+    """Every door of the whole server, as the superuser finds it, and the tools that it has without listing them."""
+    tools = {f"tool {item.tool.name}" for item in SERVERS[WHOLE].tools}
 
     async def ask() -> list[str]:
         async with Client(build_server(WHOLE, door_with(hub.tokens["superuser"]))) as client:
-            return sorted({*await _doors(client), "tool kb_answer"})
+            return sorted({*await _doors(client), *tools})
 
     return asyncio.run(ask())
 

@@ -65,6 +65,7 @@ READS = {
     "tool hybrid_retrieve": ["SEARCH"],
     "tool check_ontology": ["DOCUMENT_READ"],
     "tool check_ontology_coverage": ["DOCUMENT_READ"],
+    "tool get_section": ["DOCUMENT_READ"],
     "tool get_review": ["RESULT_VIEW"],
     "tool create_report": ["REPORT_DOWNLOAD", "RESULT_VIEW"],
     "template smartreviewer://documents/{id}": ["DOCUMENT_READ"],

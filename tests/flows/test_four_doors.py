@@ -20,10 +20,13 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
 from tests.flows.hub_process import ROOT, HubProcess
+from tests.mcp_bridge.pages import read_whole
 
 pytestmark = pytest.mark.timeout(600)
 
 MODES = ("auto", "legacy")
+# What the hub server's search is asked for to give all that REST gives.
+AS_REST = {"order": "document", "detail": "full"}
 
 
 @asynccontextmanager
@@ -53,6 +56,16 @@ def call_tool(hub: HubProcess, transport: str, mode: str, name: str, arguments: 
             result = await client.call_tool(name, arguments)
             assert not result.is_error, result.content
             return result.structured_content
+
+    return asyncio.run(run())
+
+
+def read_pages(hub: HubProcess, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    """A result in one piece, as a client reads it on with cursors."""
+
+    async def run() -> dict[str, Any]:
+        async with http_client(hub, "auto") as client:
+            return await read_whole(client, name, arguments)
 
     return asyncio.run(run())
 
@@ -147,9 +160,9 @@ def test_a_real_document_is_found_by_its_own_words_through_every_door(
         "rest": hub.call(
             "POST", "/search", json={"query": words, "limit": 10, "filter": {"collection": "default"}}
         ).json(),
-        "mcp http": call_tool(hub, "http", "auto", "search", {**asked, "with_context": False}),
-        "mcp http legacy": call_tool(hub, "http", "legacy", "search", {**asked, "with_context": False}),
-        "mcp stdio": call_tool(hub, "stdio", "legacy", "search", {**asked, "with_context": False}),
+        "mcp http": call_tool(hub, "http", "auto", "search", {**asked, **AS_REST}),
+        "mcp http legacy": call_tool(hub, "http", "legacy", "search", {**asked, **AS_REST}),
+        "mcp stdio": call_tool(hub, "stdio", "legacy", "search", {**asked, **AS_REST}),
         "command line": json.loads(
             hub.manage("search", words, "--limit", "10", "--collection", "default", "--json").stdout
         ),
@@ -180,7 +193,7 @@ def searched(hub) -> dict[str, Any]:
 @pytest.mark.parametrize("transport", TRANSPORTS)
 @pytest.mark.parametrize("mode", MODES)
 def test_search_finds_the_same_through_mcp_as_through_rest(hub, searched, transport, mode):
-    arguments = {"query": "予約の取消はいつまでできるか", "limit": 4, "collection": "sample", "with_context": False}
+    arguments = {"query": "予約の取消はいつまでできるか", "limit": 4, "collection": "sample", **AS_REST}
     found = call_tool(hub, transport, mode, "search", arguments)
     ours = [{**hit, "legs": None} for hit in found["results"]]
     assert ours == searched["results"]
@@ -213,8 +226,8 @@ def test_counts_agree_between_mcp_and_the_command_line(hub):
 
 def test_a_review_has_the_same_facts_through_mcp_as_through_rest(hub):
     items = hub.call("GET", "/documents", params={"document_type": "basic_design", "collection": "sample"}).json()
-    arguments = {"document_id": items["items"][0]["document_id"], "options": {"wait_seconds": 60}}
-    through_mcp = call_tool(hub, "http", "auto", "review_document", arguments)
+    arguments = {"document_id": items["items"][0]["document_id"], "options": {"wait_seconds": 60}, "detail": "full"}
+    through_mcp = read_pages(hub, "review_document", arguments)
     through_rest = hub.call("GET", f"/reviews/{through_mcp['review_id']}").json()
     for field in ("verdict", "status", "progress", "total_findings", "summary", "usage", "checklist"):
         assert through_mcp[field] == through_rest[field], field
@@ -230,6 +243,6 @@ def pick(row: dict[str, Any], like: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_check_items_are_the_same_through_mcp_and_rest(hub):
-    ours = call_tool(hub, "http", "auto", "get_check_items", {"checklist": "basic-design"})["check_items"]
+    ours = read_pages(hub, "get_check_items", {"checklist": "basic-design"})["check_items"]
     theirs = hub.call("GET", "/check-items", params={"checklist": "basic-design"}).json()
     assert [pick(row, like) for row, like in zip(ours, theirs, strict=True)] == theirs

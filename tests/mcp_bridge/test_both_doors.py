@@ -37,6 +37,6 @@ async def test_both_doors_refuse_a_filter_that_names_what_is_not_there_or_hidden
             headers = site.headers("stranger", **{"Accept-Language": "en"})
             problem = httpx2.request(method, f"{site.url}/api/v1{path}", headers=headers, timeout=60, **asked).json()
             assert refused.is_error, refused.structured_content
-            assert refused.content[0].text == f"{problem['detail']} [{problem['code']}]"
+            assert refused.content[0].text.startswith(f"{problem['detail']} [{problem['code']}]")
             told.add(refused.content[0].text.replace(value, "NAME"))
     assert len(told) == 1

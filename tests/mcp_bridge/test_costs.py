@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
 from hub.config import MCP_TOOLSETS
-from mcp_bridge.results import as_text, cut_text, review_in_brief
+from mcp_bridge.pages import BEGINNING, Place, cut_text, page_of
+from mcp_bridge.results import as_text, review_in_brief
 from mcp_bridge.servers import SERVERS
-from mcp_bridge.toolsets import ALL, TOOLSETS
+from mcp_bridge.toolsets import ALL, SECOND_NAMES, TOOLSETS
 from tests.mcp_bridge.test_servers import client_of
 
 pytestmark = pytest.mark.anyio
@@ -40,12 +42,14 @@ async def test_the_whole_list_is_bounded_and_leaves_out_what_cannot_work(setting
     without = {tool["name"] for tool in tools}
     assert size(tools) <= WHOLE_LIST
     settings.CONFIG = settings.CONFIG.model_copy(update={"bedrock_kb_id": "KB12345678"})
-    assert {tool["name"] for tool in await listed(ALL)} - without == {"kb_answer"}
+    tools = await listed(ALL)
+    assert {tool["name"] for tool in tools} - without == {"kb_answer"}
+    assert size(tools) <= WHOLE_LIST
 
 
 def test_every_tool_of_the_hub_is_in_one_toolset():
     names = [item.tool.name for item in SERVERS["hub"].tools]
-    assert sorted(name for tools in TOOLSETS.values() for name in tools) == sorted(names)
+    assert sorted(name for tools in (*TOOLSETS.values(), SECOND_NAMES) for name in tools) == sorted(names)
     assert {*TOOLSETS, ALL} == set(MCP_TOOLSETS)
 
 
@@ -58,21 +62,53 @@ async def test_a_tool_that_is_not_listed_may_be_called():
 
 def test_a_text_has_no_nulls_or_empty_lists_inside_and_one_language():
     value = {"items": [{"id": 1, "page": None, "path": []}], "notices": NOTICES, "next_cursor": None}
-    text = as_text(value, budget=BUDGET, language="ja", arguments=frozenset()).text
+    text = as_text(value, language="ja").text
     assert text == '{"items":[{"id":1}],"notices":[{"code":"partial","ja":"一部です。"}],"next_cursor":null}'
 
 
 @pytest.mark.parametrize("width", [100, 500, 3_000, 60_000])
-def test_a_text_keeps_the_budget_at_whole_items_and_says_what_to_call_next(width):
-    value = {"items": [{"id": number, "text": "文" * width} for number in range(400)], "next_cursor": "abc"}
-    text = as_text(value, budget=BUDGET, language="en", arguments=frozenset({"limit", "cursor"})).text
-    assert len(text) <= BUDGET
-    read = json.loads(text)
-    assert read["left_out"]["items"] == 400 - len(read["items"])
-    assert read["items"][-1]["id"] == len(read["items"]) - 1
-    assert f"limit={len(read['items'])}" in read["left_out"]["next"]
-    assert read["next_cursor"] is None, "the cursor leads past what is left out"
-    assert len(value["items"]) == 400, "structured content stays whole"
+def test_pages_keep_the_budget_and_together_have_every_item_once(width):
+    value: dict[str, Any] = {
+        "total": 60,
+        "nodes": [{"id": number, "text": "文" * width} for number in range(60)],
+        "edges": [1] * 9_000,
+    }
+    nodes, edges, place = [], 0, BEGINNING
+    while True:
+        page = page_of(value, BUDGET, place)
+        assert size(page.facts) <= BUDGET
+        assert page.facts["total"] == 60
+        nodes += page.facts["nodes"]
+        edges += len(page.facts["edges"])
+        if page.following is None:
+            break
+        assert page.left_out
+        place = Place(given=page.following)
+    assert [node["id"] for node in nodes] == list(range(60))
+    assert all(node["text"] == "文" * width or "characters left out" in node["text"] for node in nodes)
+    assert edges == 9_000
+    assert len(value["nodes"]) == 60, "what was given is not changed"
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"report_content": "報" * 90_000, "format": "json"},
+        {"report_content": "\x01" * 90_000},
+        {"structure": {"sections": [{"title": "章"}] * 9_000}},
+        {"facts": {str(number): "値" * 100 for number in range(4_000)}},
+        {"rows": [[["深" * 100] * 100] * 100]},
+        {"rows": [{"cells": [{"text": "文" * 300}] * 10_000}]},
+    ],
+)
+def test_a_page_of_anything_keeps_the_budget_and_ends(value):
+    page, pages = page_of(value, BUDGET, BEGINNING), 1
+    while page.following is not None:
+        assert size(page.facts) <= BUDGET
+        page, pages = page_of(value, BUDGET, Place(given=page.following)), pages + 1
+    assert size(page.facts) <= BUDGET
+    assert 1 <= pages < 60
+    assert pages > 1 or page.left_out
 
 
 def test_a_long_string_says_how_much_is_left_out():
@@ -93,6 +129,7 @@ def review(status="completed"):
     return {
         "review_id": "rev_1",
         "document_id": "doc_1",
+        "resource_uri": "smartreviewer://results/rev_1",
         "version": 1,
         "status": status,
         "status_reason": None,
@@ -117,11 +154,11 @@ def review(status="completed"):
 
 def test_a_review_in_brief_has_the_worst_finding_first_and_what_is_undecided():
     brief = review_in_brief(review())
-    text = as_text(brief, budget=BUDGET, language="ja", arguments=frozenset()).text
+    text = as_text(brief, language="ja").text
     assert text.index("5 秒以内") < 1_000
     assert [finding["id"] for finding in brief["findings"]] == ["f2", "f1"]
-    assert brief["findings"][0]["repair"] == "「2 秒以内」に直します。"
-    assert [one["check_item_id"] for one in brief["undecided"]] == ["BD-C09"]
+    assert brief["suggestions"] == [{"finding_id": "f2", "content": "「2 秒以内」に直します。"}]
+    assert [one["check_items"] for one in brief["undecided"]] == [["BD-C09"]]
 
 
 def test_a_review_that_runs_gives_its_state_only():

@@ -15,6 +15,7 @@ from mcp.types import PromptReference, ResourceTemplateReference
 
 from mcp_bridge.toolsets import TOOLSETS
 from tests.mcp_bridge.conftest import DESIGN, TestSite, start_site, stdio_session, stop_site
+from tests.mcp_bridge.pages import read_whole
 
 pytestmark = pytest.mark.anyio
 ERAS = ("auto", "legacy")
@@ -69,10 +70,13 @@ async def test_a_document_is_uploaded_searched_reviewed_and_reported(site, mode)
         review = answer.structured_content
         assert review["status"] == "completed"
         assert review["verdict"] in {"pass", "warning", "fail"}
-        assert review["metadata"]["checks_executed"] == len(review["results"]) > 0
-        brief = json.loads(answer.content[0].text)
-        assert [brief[name] for name in ("review_id", "verdict")] == [review[name] for name in ("review_id", "verdict")]
-        assert len(brief["findings"]) == len(review["findings"])
+        text = json.loads(answer.content[0].text)
+        assert [one["message"] for one in text["findings"]] == [one["message"] for one in review["findings"]]
+        assert len(answer.content[0].text) <= 6_000
+        assert answer.content[0].text.index(review["findings"][0]["message"]) < 1_000
+        full = await read_whole(client, "get_review", {"review_id": review["review_id"], "detail": "full"})
+        assert full["metadata"]["checks_executed"] == len(full["results"]) > 0
+        assert len(full["findings"]) == len(review["findings"]) == review["total_findings"]
         assert reports
         assert [value for value, _total, _message in reports] == sorted({value for value, _t, _m in reports})
 
@@ -106,9 +110,9 @@ async def test_rest_and_mcp_tell_the_same_facts(site):
     async with site.client("hub") as client:
         document = await upload(client, "同じ事実.md")
         asked = {"document_id": document["document_id"]}
-        review = (await client.call_tool("review_document", asked)).structured_content
+        review = await read_whole(client, "review_document", {**asked, "detail": "full"})
         listed = (await client.call_tool("list_documents", {"query": "同じ事実"})).structured_content
-        items = (await client.call_tool("get_check_items", {"document_type": "basic_design"})).structured_content
+        items = await read_whole(client, "get_check_items", {"document_type": "basic_design"})
         resources = {str(item.uri): item for item in (await client.list_resources()).resources}
     async with site.client("hub", owner="stranger") as stranger:
         shown = {str(item.uri) for item in (await stranger.list_resources()).resources}

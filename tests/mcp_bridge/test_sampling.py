@@ -42,7 +42,7 @@ async def review(client, name: str, **options):
         {"content": f"{DESIGN}\n{name}\n", "filename": name, "document_type": "basic_design", "wait_seconds": 60},
     )
     asked = {"document_id": uploaded.structured_content["document_id"], "check_items": ["BD-C01", "BD-C02"]}
-    result = await client.call_tool("review_document", {**asked, "options": options})
+    result = await client.call_tool("review_document", {**asked, "options": options, "detail": "full"})
     assert not result.is_error, result.content
     return result.structured_content
 
@@ -146,7 +146,9 @@ async def test_a_client_is_sent_nothing_more_of_a_document_once_its_user_may_not
             )
             asks = {"document_id": uploaded.structured_content["document_id"], "checklist": "basic-design"}
             asks["check_items"] = ["BD-C01", "BD-C02"]
-            result = await connected.call_tool("review_document", {**asks, "options": {"judge": "sampling"}})
+            result = await connected.call_tool(
+                "review_document", {**asks, "options": {"judge": "sampling"}, "detail": "full"}
+            )
     finally:
         operator("forget_rights", "stranger")
     assert len(asked) == 1, "asked again with the document's text"

@@ -52,7 +52,11 @@ async def test_searches_end_while_a_slow_review_still_runs(judged_site, slow_mod
             "upload_document",
             {"content": DESIGN, "filename": "遅いレビュー.md", "document_type": "basic_design", "wait_seconds": 60},
         )
-        arguments = {"document_id": document.structured_content["document_id"], "check_items": ["BD-C01", "BD-C02"]}
+        arguments = {
+            "document_id": document.structured_content["document_id"],
+            "check_items": ["BD-C01", "BD-C02"],
+            "detail": "full",
+        }
         review = asyncio.create_task(reviewer.call_tool("review_document", arguments))
         assert await asyncio.to_thread(asked.wait, 60), "the review never asked the model"
 
