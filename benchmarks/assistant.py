@@ -1,0 +1,210 @@
+"""Measure how a model does everyday tasks over MCP with nothing but the hub's tools, and what it pays in characters.
+
+``python -m benchmarks.assistant --url http://127.0.0.1:8000/mcp/hub/ --token TOKEN`` uploads the documents of
+``benchmarks/data/assistant.json`` and goes through its 56 tasks: sixteen everyday ones about one system, and forty
+about five other documents. ``--paths`` calls a sensible way through each task, written beforehand, and needs no model;
+``--before`` takes the way through servers that lack this version's tools. ``--model NAME --model-url URL`` lets a model
+behind an OpenAI-compatible endpoint (OPENAI_API_KEY is sent where it is set) find its own way, one tool call a turn.
+``--toolsets all`` offers all tools, else the server's default.
+
+For each task: right or not (the answer has what it has to; a task of reviewing is judged by the verdict alone), calls,
+wrong turns (calls that were refused, and turns that were no call and no answer), characters of the results' text.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import unicodedata
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx2
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.types import CallToolResult
+
+DATA = Path(__file__).resolve().parent / "data" / "assistant.json"
+MOST_TURNS = 12
+EVERYDAY = 16
+INSTRUCTIONS = """You help a person with the tools of a server, and know nothing else about its documents.
+
+{instructions}
+
+The tools, each with its description and the JSON schema of its arguments:
+
+{tools}
+
+Answer each turn with one JSON object and nothing else: {{"tool": NAME, "arguments": {{...}}}} to call a tool, or
+{{"answer": TEXT}} to answer the person in the person's language. Say so where the documents do not say it."""
+
+
+@dataclass(slots=True)
+class Outcome:
+    """How a task went. ``is_right`` is None where only a path was followed: nobody answered."""
+
+    task: str
+    is_right: bool | None
+    calls: int = 0
+    wrong_turns: int = 0
+    characters: int = 0
+    answer: str = ""
+
+
+@asynccontextmanager
+async def connected(url: str, token: str) -> AsyncIterator[Client]:
+    """A client of the server, in Japanese."""
+    headers = {"Authorization": f"Bearer {token}", "Accept-Language": "ja"}
+    async with (
+        httpx2.AsyncClient(headers=headers, timeout=400) as http,
+        Client(streamable_http_client(url, http_client=http)) as client,
+    ):
+        yield client
+
+
+async def upload(client: Client, documents: list[dict[str, str]]) -> dict[str, str]:
+    """Take the documents in; gives their ids by file name."""
+    ids = {}
+    for document in documents:
+        result = await client.call_tool("upload_document", {**document, "wait_seconds": 120})
+        assert not result.is_error, result.content
+        ids[document["filename"]] = str((result.structured_content or {})["document_id"])
+    return ids
+
+
+def text_of(result: CallToolResult) -> str:
+    """The text that most clients show their model."""
+    return "\n".join(item.text for item in result.content if item.type == "text")
+
+
+async def follow(client: Client, task: dict[str, Any], path: str, names: dict[str, str]) -> Outcome:
+    """Call what the task's path says; ``$doc:NAME`` and ``$review`` stand for ids."""
+    outcome, review = Outcome(task["id"], None), ""
+    for tool, arguments in task[path]:
+        text = json.dumps(arguments, ensure_ascii=False).replace("$review", review)
+        for name, document_id in names.items():
+            text = text.replace(f"$doc:{name}", document_id)
+        result = await client.call_tool(tool, json.loads(text))
+        outcome.calls += 1
+        outcome.characters += len(text_of(result))
+        outcome.wrong_turns += bool(result.is_error) and task["id"] not in ("14", "15")
+        review = str((result.structured_content or {}).get("review_id", review))
+    return outcome
+
+
+async def ask(http: httpx2.AsyncClient, model: str, messages: list[dict[str, str]]) -> str:
+    """One turn of the model."""
+    response = await http.post("/chat/completions", json={"model": model, "messages": messages, "temperature": 0})
+    response.raise_for_status()
+    return str(response.json()["choices"][0]["message"]["content"])
+
+
+async def solve(client: Client, http: httpx2.AsyncClient, model: str, system: str, task: dict[str, Any]) -> Outcome:
+    """Let the model find its way through a task."""
+    outcome = Outcome(task["id"], False)
+    messages = [{"role": "system", "content": system}, {"role": "user", "content": task["ask"]}]
+    for _turn in range(MOST_TURNS):
+        said = await ask(http, model, messages)
+        messages.append({"role": "assistant", "content": said})
+        try:
+            turn = json.loads(said[said.index("{") : said.rindex("}") + 1])
+        except ValueError:
+            turn = {}
+        if isinstance(turn.get("answer"), str):
+            outcome.answer = turn["answer"]
+            outcome.is_right = is_right(task, outcome.answer)
+            return outcome
+        if not isinstance(turn.get("tool"), str):
+            outcome.wrong_turns += 1
+            messages.append({"role": "user", "content": "That was no JSON object with tool or answer."})
+            continue
+        result = await client.call_tool(turn["tool"], turn.get("arguments") or {})
+        text = text_of(result)
+        outcome.calls += 1
+        outcome.wrong_turns += bool(result.is_error)
+        outcome.characters += len(text)
+        messages.append({"role": "user", "content": f"Result of {turn['tool']}:\n{text}"})
+    return outcome
+
+
+def is_right(task: dict[str, Any], answer: str) -> bool:
+    """Whether an answer has all that it has to, and one of what it may say."""
+    said = _fold(answer)
+    return all(_fold(one) in said for one in task["all"]) and (
+        not task["any"] or any(_fold(one) in said for one in task["any"])
+    )
+
+
+def _fold(text: str) -> str:
+    return "".join(unicodedata.normalize("NFKC", text).casefold().split())
+
+
+def report(outcomes: list[Outcome]) -> str:
+    """A line for each task, then the sums of the first sixteen, of the others and of all."""
+    signs = {True: "right", False: "wrong", None: "-"}
+    lines = [f"{'task':<8}{'':<7}{'calls':>6}{'wrong turns':>13}{'characters':>12}"]
+    lines += [
+        f"{one.task:<8}{signs[one.is_right]:<7}{one.calls:>6}{one.wrong_turns:>13}{one.characters:>12,}"
+        for one in outcomes
+    ]
+    parts = {"first": outcomes[:EVERYDAY], "others": outcomes[EVERYDAY:], "all": outcomes}
+    for name, part in parts.items():
+        right = sum(one.is_right is True for one in part)
+        sums = [sum(getattr(one, field) for one in part) for field in ("calls", "wrong_turns", "characters")]
+        lines.append(f"{name:<8}{f'{right}/{len(part)}':<7}{sums[0]:>6}{sums[1]:>13}{sums[2]:>12,}")
+    return "\n".join(lines)
+
+
+async def measure(given: argparse.Namespace) -> list[Outcome]:
+    """Go through the tasks one after the other."""
+    data = json.loads(DATA.read_text(encoding="utf-8"))
+    url = f"{given.url}?toolsets={given.toolsets}" if given.toolsets else given.url
+    outcomes = []
+    async with connected(url, given.token) as client:
+        names = await upload(client, data["documents"])
+        tools = [
+            {"name": tool.name, "description": tool.description, "arguments": tool.input_schema}
+            for tool in (await client.list_tools()).tools
+        ]
+        shown = "\n".join(json.dumps(tool, ensure_ascii=False, separators=(",", ":")) for tool in tools)
+        print(f"{len(tools)} tools, {len(shown):,} characters")
+        system = INSTRUCTIONS.format(instructions=client.instructions or "", tools=shown)
+        key = os.environ.get("OPENAI_API_KEY", "")
+        async with httpx2.AsyncClient(
+            base_url=given.model_url or "http://127.0.0.1", headers={"Authorization": f"Bearer {key}"}, timeout=1_000
+        ) as http:
+            for task in data["tasks"]:
+                if given.only and task["id"] not in given.only.split(","):
+                    continue
+                if given.model:
+                    outcomes.append(await solve(client, http, given.model, system, task))
+                else:
+                    outcomes.append(await follow(client, task, "before" if given.before else "path", names))
+    return outcomes
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--url", default="http://127.0.0.1:8000/mcp/hub/")
+    parser.add_argument("--token", required=True, help="a token of the hub with read, search, upload and review")
+    parser.add_argument("--toolsets", default="")
+    parser.add_argument("--model", default="")
+    parser.add_argument("--model-url", default="", help="up to /v1")
+    parser.add_argument("--paths", action="store_true", help="follow the written paths (what happens without --model)")
+    parser.add_argument("--before", action="store_true", help="the paths through older servers")
+    parser.add_argument("--only", default="", help="ids of tasks, with commas between them")
+    parser.add_argument("--save", type=Path, help="write each task's outcome as a line of JSON")
+    given = parser.parse_args()
+    outcomes = asyncio.run(measure(given))
+    print(report(outcomes))
+    if given.save:
+        given.save.write_text("".join(json.dumps(asdict(one), ensure_ascii=False) + "\n" for one in outcomes))
+
+
+if __name__ == "__main__":
+    main()
