@@ -18,8 +18,8 @@ from review.runs.reviews import start_review
 def take_next_version(principal: Principal, review: Review, content: bytes) -> Review:
     """Store a file as the next version of a review's document, and start a review of it by the same check list.
 
-    Needs the scopes and roles of an upload and of a review. Raises what these do; Conflict when a newer version than
-    the reviewed one is there: it would be hidden by this one.
+    Needs the scopes of an upload and of a review, and to own or curate the document. Raises what these do; Conflict
+    when a newer version than the reviewed one is there: it would be hidden by this one.
     """
     version = review.version
     if version is None or version.document.latest_version_id != version.pk:
