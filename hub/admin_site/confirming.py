@@ -27,7 +27,9 @@ CONFIRMED_PAGES = frozenset(
         *("knowledge_graphnode_delete", "knowledge_graphedge_delete"),
     }
 )
-ACTIONS = frozenset({"delete_documents", "remove_second_factor"})
+# What puts something in force for everybody or takes it out, ends a review, or deletes, whatever it is of.
+CONFIRMED_ENDINGS = ("_publish", "_approve", "_retire", "_sign_off", "_delete", "_switch", "_rollback")
+ACTIONS = frozenset({"delete_documents", "delete_selected", "remove_second_factor"})
 WITHOUT_SECOND_FACTOR = frozenset({"hub_second_factor", "hub_confirm", "hub_sessions", "logout", "jsi18n"})
 
 
@@ -40,7 +42,8 @@ def asked_first(request: HttpRequest) -> HttpResponseBase | None:
     if _lacks_second_factor(request, user) and name not in WITHOUT_SECOND_FACTOR:
         messages.warning(request, _("Set up an authenticator first: your account needs a second factor."))
         return HttpResponseRedirect(reverse("admin:hub_second_factor"))
-    is_change = request.method == "POST" and (name in CONFIRMED_PAGES or ACTIONS & set(request.POST.getlist("action")))
+    is_asked = name in CONFIRMED_PAGES or name.endswith(CONFIRMED_ENDINGS)
+    is_change = request.method == "POST" and (is_asked or ACTIONS & set(request.POST.getlist("action")))
     if not is_change or is_confirmed(request):
         return None
     messages.info(request, _("What you were about to do can't be undone. Confirm who you are, and do it again."))

@@ -29,6 +29,8 @@ class AuditQuery(Schema):
     about: ShortText = Field("", description="a resource, or the id of a document that a search or an answer showed")
     principal: ShortText = Field("", description="who")
     kind: ShortText = Field("", description="read, change, access or kept")
+    door: ShortText = Field("", description="admin, rest, mcp, cli or task")
+    term: ShortText = Field("", description="a person, an object or the beginning of its name, or a day")
     purpose: ShortText = Field("", description="a part of the purpose that was given")
     question: ShortText = Field("", description="searches that asked exactly this, also where only a hash is kept")
     day: date | None = Field(None, description="of the hub's time zone")

@@ -73,6 +73,7 @@ class EventFilter:
     """Which lines are wanted; empty fields do not restrict.
 
     ``about`` is a resource, or the public id of a document that a search or an answer showed. ``until`` is exclusive.
+    ``term`` is what people type into one field: a person, an object or the beginning of its name, or a day.
     """
 
     action: str = ""
@@ -80,6 +81,8 @@ class EventFilter:
     about: str = ""
     principal: str = ""
     kind: str = ""
+    door: str = ""
+    term: str = ""
     purpose: str = ""
     question: str = ""
     day: date | None = None
@@ -107,6 +110,7 @@ def filtered(events: QuerySet[AuditEvent], wanted: EventFilter) -> QuerySet[Audi
         "resource": wanted.resource,
         "principal": wanted.principal,
         "kind": wanted.kind,
+        "door": wanted.door,
         "purpose__icontains": wanted.purpose,
         "at__gte": max((moment for moment in (wanted.since, first) if moment), default=None),
         "at__lt": min((moment for moment in (wanted.until, end) if moment), default=None),
@@ -120,11 +124,22 @@ def filtered(events: QuerySet[AuditEvent], wanted: EventFilter) -> QuerySet[Audi
             | Q(details__documents__contains=[document])
             | Q(details__document_id=document)
         )
+    if wanted.term:
+        events = _searched(events, wanted.term.strip())
     if wanted.question:
         events = events.filter(
             Q(details__query_hash=hash_of_query(wanted.question)) | Q(details__query=wanted.question)
         )
     return events
+
+
+def _searched(events: QuerySet[AuditEvent], term: str) -> QuerySet[AuditEvent]:
+    try:
+        return filtered(events, EventFilter(day=date.fromisoformat(term)))
+    except ValueError:
+        if term.startswith(("doc_", "document:")):
+            return filtered(events, EventFilter(about=term))
+    return events.filter(Q(resource__startswith=term) | Q(principal=term))
 
 
 def _day(day: date) -> tuple[datetime, datetime]:

@@ -132,6 +132,7 @@ def _value(page: str, name: str, hub: PeopledHub) -> Any:
         "run_id": hub.examples["run_id"],
         "report_format": "json",
         "rdf_format": "turtle",
+        "file_format": "csv",
         "number": 1,
         "user_id": hub.users["reader"].pk,
         "content_type_id": 1,

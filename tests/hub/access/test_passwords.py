@@ -14,6 +14,7 @@ from django.core.management.base import CommandError
 from django.test import Client
 from django.urls import reverse
 
+from hub.access.models import AuditEvent
 from hub.site.first_start import make_first_admin
 from tests.hub.admin.support import PASSWORD, client_of, make_user
 
@@ -152,3 +153,17 @@ def test_the_page_says_why_in_the_readers_language():
     assert "fewer than 5 characters of this password are left" in english
     japanese = client_of(dave).post(page, asked).content.decode()
     assert "5 文字より少なく" in japanese
+
+
+def test_the_commands_that_set_passwords_leave_a_line_each(monkeypatch, capsys):
+    monkeypatch.setenv("DJANGO_SUPERUSER_PASSWORD", GOOD)
+    call_command("createsuperuser", interactive=False, username="総括", email="")
+    made = AuditEvent.objects.get(action="ACCOUNT_ADD")
+    assert (made.resource, made.door) == (f"user:{User.objects.get(username='総括').pk}", "cli")
+    monkeypatch.setattr(
+        "hub.access.management.commands.changepassword.Command._get_pass", lambda *_args, **_more: GOOD + "2"
+    )
+    call_command("changepassword", "総括")
+    changed = AuditEvent.objects.get(action="ACCOUNT_CHANGE")
+    assert (changed.resource, changed.details["changed"]) == (made.resource, ["password"])
+    assert GOOD not in str(changed.details)

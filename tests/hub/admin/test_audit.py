@@ -7,7 +7,7 @@ from django.urls import reverse
 
 from hub.access.models import AuditEvent
 from hub.access.principals import Role, local_operator
-from hub.access.services import record_event
+from hub.access.services import principal_for_user, record_event
 from knowledge.models import Collection
 from tests.hub.admin.support import client_of, grant, make_user
 
@@ -93,3 +93,29 @@ def test_what_is_done_to_accounts_and_groups_is_a_line(client: Client) -> None:
     assert lines[2].details["now"]["groups"] == ["監査課"]
     assert {line.kind for line in lines} == {"access"}
     assert new not in str([line.details for line in lines])
+
+
+@pytest.mark.parametrize(
+    ("file_format", "begins"), [("csv", b"\xef\xbb\xbfid,at,kind"), ("jsonl", b'{"id"'), ("cef", b"CEF:0|")]
+)
+def test_the_page_gives_what_it_shows_as_a_file_and_notes_it(file_format, begins):
+    superuser = make_user("監査長", is_superuser=True)
+    record_event(principal_for_user(superuser), "CONFIG_CHANGE", "collection:a")
+    record_event(principal_for_user(superuser), "CONFIG_CHANGE", "collection:b")
+    client = client_of(superuser)
+    page = client.get(reverse("admin:access_auditevent_changelist"), {"q": "collection:a"})
+    address = reverse("admin:access_auditevent_export", args=[file_format])
+    assert f'href="{address}?q=collection%3Aa"' in page.content.decode()
+    answer = client.get(address, {"q": "collection:a", "action": "CONFIG_CHANGE", "door": ""})
+    content = b"".join(answer.streaming_content)  # type: ignore[attr-defined]
+    assert content.startswith(begins)
+    assert (b"collection:a" in content, b"collection:b" in content) == (True, False)
+    line = AuditEvent.objects.get(action="AUDIT_EXPORT")
+    assert line.details == {"format": file_format, "asked": {"term": "collection:a", "action": "CONFIG_CHANGE"}}
+    assert client.get(reverse("admin:access_auditevent_export", args=["exe"])).status_code == 404
+
+
+def test_who_reads_no_lines_gets_no_file():
+    answer = client_of(make_user("職員")).get(reverse("admin:access_auditevent_export", args=["csv"]))
+    assert answer.status_code == 403
+    assert not AuditEvent.objects.filter(action="AUDIT_EXPORT").exists()

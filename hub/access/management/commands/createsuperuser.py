@@ -1,10 +1,15 @@
-"""`manage.py createsuperuser`: Django's own, which here takes no password that the pages would refuse."""
+"""`manage.py createsuperuser`: Django's own, without passwords that the pages refuse, with a line in the trail."""
 
 from __future__ import annotations
 
 from django.contrib.auth.management.commands import createsuperuser
 from django.contrib.auth.models import User
 from django.contrib.auth.password_validation import validate_password
+from django.db import transaction
+
+from hub.access.principals import local_operator
+from hub.access.services import record_event
+from hub.core.commands import cli_call
 
 
 class _CheckedUsers:
@@ -21,7 +26,10 @@ class _CheckedUsers:
         password = fields.pop("password", None)
         if password is not None:
             validate_password(password, User(**fields))
-        return User.objects.create_superuser(**fields, password=password)
+        with cli_call(), transaction.atomic():
+            user = User.objects.create_superuser(**fields, password=password)
+            record_event(local_operator(), "ACCOUNT_ADD", f"user:{user.pk}", name=str(user), is_superuser=True)
+        return user
 
 
 class _CheckedUser:
