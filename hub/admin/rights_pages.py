@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from django.core.exceptions import PermissionDenied
+from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest
 from django.http.response import HttpResponseBase
 from django.utils.translation import gettext as _
@@ -18,6 +19,7 @@ from hub.people.rights import find_person, people_shown_to, rights_of_person
 from hub.people.sight import MOST_SHOWN, seen_by
 
 PEOPLE_LISTED = 50
+COLLECTIONS_LISTED = 100
 
 
 @contextmanager
@@ -60,11 +62,13 @@ def rights_of_page(request: HttpRequest, user_id: int) -> HttpResponseBase:
     principal = principal_of(request)
     with _refused_as_pages():
         person = find_person(principal, pk=user_id)
+    found = rights_of_person(principal, person)
     return render_page(
         request,
         "admin/hub/rights_of.html",
         title=_("What {name} may do").format(name=person),
-        found=rights_of_person(principal, person),
+        found=found,
+        page=Paginator(found.collections, COLLECTIONS_LISTED).get_page(request.GET.get("page", "1")[:9]),
     )
 
 

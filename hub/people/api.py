@@ -47,6 +47,8 @@ class PersonRightsOut(Schema):
     hub: list[HeldRightOut]
     collections: list[CollectionRightsOut]
     other_collections: int | None = Field(description="collections with a role that you may not read")
+    datasets: list[str] = Field(description="evaluation datasets that name the person among their readers, and you")
+    other_datasets: int | None = Field(description="those that name the person and not you")
 
 
 @router.get("/people/{username}/rights", response=PersonRightsOut)
@@ -75,6 +77,8 @@ def _rights_out(found: PersonRights) -> PersonRightsOut:
             for one in found.collections
         ],
         other_collections=found.other_collections,
+        datasets=list(found.datasets),
+        other_datasets=found.other_datasets,
     )
 
 

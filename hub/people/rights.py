@@ -24,6 +24,7 @@ from hub.access.principals import Classification, HubRight, HubRole, Principal, 
 from hub.access.provider_models import ProviderAccount, ProviderGroup
 from hub.access.services import principal_for_user, record_event
 from hub.core.errors import NotFound
+from hub.evaluation.models import EvaluationDataset
 from knowledge.models import Collection, CollectionGrant, Document
 
 
@@ -96,7 +97,8 @@ class PersonRights:
     """All that a person may do now, as far as the caller may be shown it; nothing for one who may not sign in.
 
     ``hub``, ``ceiling`` and ``other_collections``, the number of collections with a role that are not named, are for
-    who administers people; else empty, None and None.
+    who administers people; else empty, None and None. ``datasets`` are the codes of the evaluation datasets that name
+    the person among their readers, those that the caller reads, too; ``other_datasets`` counts the others.
     """
 
     user: User
@@ -105,6 +107,8 @@ class PersonRights:
     hub: tuple[HeldRight, ...]
     collections: tuple[CollectionRights, ...]
     other_collections: int | None
+    datasets: tuple[str, ...]
+    other_datasets: int | None
 
 
 def may_look(principal: Principal) -> bool:
@@ -162,7 +166,16 @@ def rights_of_person(principal: Principal, user: User) -> PersonRights:
         hub=_of_the_hub(person, user, explained) if administers_people and user.is_active else (),
         collections=collections,
         other_collections=others,
+        **_datasets(principal, user, administers_people=administers_people),
     )
+
+
+def _datasets(principal: Principal, user: User, *, administers_people: bool) -> dict[str, Any]:
+    """The evaluation datasets that name a person, who may sign in, among their readers. Two queries."""
+    named = EvaluationDataset.objects.filter(readers=user) if user.is_active else EvaluationDataset.objects.none()
+    shown = named.filter(pk__in=EvaluationDataset.objects.visible_to(principal).values("pk"))
+    codes = tuple(shown.order_by("code").values_list("code", flat=True))
+    return {"datasets": codes, "other_datasets": named.count() - len(codes) if administers_people else None}
 
 
 class _Explained:

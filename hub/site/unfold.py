@@ -41,12 +41,12 @@ def _page(title: str | Promise, icon: str, name: str) -> dict[str, Any]:
     return {"title": title, "icon": icon, "link": reverse_lazy(f"admin:{name}")}
 
 
-def _administers_people(request: HttpRequest) -> bool:
-    """Show a menu entry to those who administer people."""
-    from hub.access.principals import HubRight  # the settings import this module before apps can be loaded
-    from hub.admin_site.pages import principal_of
+def _may_look_at_rights(request: HttpRequest) -> bool:
+    """Show a menu entry to those who administer people or a collection. One query at most."""
+    from hub.admin_site.pages import principal_of  # the settings import this module before apps can be loaded
+    from hub.people.rights import may_look
 
-    return principal_of(request).may(HubRight.PEOPLE)
+    return may_look(principal_of(request))
 
 
 def _group(title: str | Promise, *items: dict[str, Any]) -> dict[str, Any]:
@@ -154,7 +154,7 @@ UNFOLD: dict[str, Any] = {
                 _model(_("Provider accounts"), "badge", "access", "provideraccount"),
                 _model(_("Clearances"), "shield_person", "access", "clearance"),
                 _model(_("Hub roles"), "admin_panel_settings", "access", "hubrolegrant"),
-                _page(_("Who may what, and why"), "policy", "hub_rights") | {"permission": _administers_people},
+                _page(_("Who may what, and why"), "policy", "hub_rights") | {"permission": _may_look_at_rights},
                 _model(_("No-training confirmations"), "verified_user", "llm", "providerconfirmation"),
                 _model(_("Audit events"), "history", "access", "auditevent"),
                 _model(_("Deletion receipts"), "receipt_long", "knowledge", "deletionreceipt"),

@@ -8,6 +8,7 @@ import pytest
 from django.contrib.auth.models import Group, User
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
 from django.utils import timezone
 
 from hub.access.models import AuditEvent, Clearance, HubRoleGrant
@@ -16,10 +17,12 @@ from hub.access.principals import Classification, HubRight, HubRole, Role, Scope
 from hub.access.provider_models import ProviderAccount, ProviderGroup
 from hub.access.services import principal_for_user
 from hub.core.errors import Forbidden, NotFound
+from hub.evaluation.models import EvaluationDataset
 from hub.people.rights import ReasonKind, find_person, people_shown_to, rights_of_person
 from knowledge.collections import delegate_role
 from knowledge.models import Collection, CollectionGrant
-from tests.factories import new_collection, new_user
+from tests.factories import make_holder, new_collection, new_user
+from tests.hub.admin.support import client_of, make_user
 
 pytestmark = pytest.mark.django_db
 SOON = timedelta(hours=1)
@@ -181,3 +184,38 @@ def test_who_asked_for_whose_rights_is_in_the_trail_and_queries_do_not_grow_with
     assert counts[0] == counts[1]
     line = AuditEvent.objects.latest("pk")
     assert (line.action, line.resource, line.kind) == ("RIGHTS_READ", f"user:{user.pk}", "read")
+
+
+def test_readers_of_datasets_are_named_to_who_reads_them_too_and_counted_to_others():
+    user = new_user()
+    mine, other = (EvaluationDataset.objects.create(code=code, name=code) for code in ("ours", "theirs"))
+    mine.readers.add(user)
+    other.readers.add(user)
+    administrator = new_user()
+    make_holder(administrator, HubRole.USER_ADMINISTRATOR)
+    mine.readers.add(administrator)
+    said = rights_of_person(principal_for_user(administrator), user)
+    assert (said.datasets, said.other_datasets) == (("ours",), 1)
+    user.is_active = False
+    user.save()
+    said = rights_of_person(principal_for_user(administrator), user)
+    assert (said.datasets, said.other_datasets) == ((), 0)
+
+
+def test_a_superusers_collections_are_shown_in_pages(monkeypatch):
+    monkeypatch.setattr("hub.admin.rights_pages.COLLECTIONS_LISTED", 2)
+    superuser = make_user("総括", is_superuser=True)
+    slugs = [new_collection().slug for _number in range(3)]
+    client = client_of(superuser)
+    address = reverse("admin:hub_rights_of", args=[superuser.pk])
+    pages = [client.get(address, {"page": str(number)}).content.decode() for number in (1, 2, "x")]
+    assert "?page=2" in pages[0]
+    assert all(any(f"{slug}," in page for page in pages) for slug in slugs)
+
+
+def test_who_administers_a_collection_finds_the_page_in_the_menu():
+    user = make_user("部長")
+    front = reverse("admin:index")
+    assert reverse("admin:hub_rights") not in client_of(user).get(front).content.decode()
+    CollectionGrant.objects.create(collection=new_collection(), user=user, role=Role.ADMINISTRATOR)
+    assert reverse("admin:hub_rights") in client_of(user).get(front).content.decode()
