@@ -7,13 +7,15 @@ from typing import Any
 from django import forms
 from django.conf import settings
 from django.contrib import admin
-from django.db.models import Model
+from django.db import transaction
+from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 from unfold.widgets import UnfoldAdminSelectWidget
 
 from hub.access.principals import HubRight, Principal
 from hub.access.provider_models import ProviderAccount, ProviderGroup
+from hub.access.providers.meanings import apply_meaning
 from hub.access.services import record_event
 from hub.admin_site.base import HubModelAdmin, nobody
 from hub.admin_site.pages import principal_of
@@ -51,13 +53,24 @@ class ProviderGroupAdmin(HubModelAdmin):
     def save_model(
         self, request: HttpRequest, obj: ProviderGroup, form: forms.ModelForm[ProviderGroup], change: bool
     ) -> None:
-        before = [_meaning(ProviderGroup.objects.select_related("group").get(pk=obj.pk))] if change else []
-        super().save_model(request, obj, form, change)
-        record_event(principal_of(request), "CONFIG_CHANGE", "provider_groups", meaning=_meaning(obj), replaced=before)
+        before = ProviderGroup.objects.select_related("group").get(pk=obj.pk) if change else None
+        replaced = [_meaning(before)] if before is not None else []
+        with transaction.atomic():
+            super().save_model(request, obj, form, change)
+            record_event(
+                principal_of(request), "CONFIG_CHANGE", "provider_groups", meaning=_meaning(obj), replaced=replaced
+            )
+            apply_meaning(before, obj)
 
     def delete_model(self, request: HttpRequest, obj: ProviderGroup) -> None:
-        record_event(principal_of(request), "CONFIG_CHANGE", "provider_groups", withdrawn=_meaning(obj))
-        super().delete_model(request, obj)
+        with transaction.atomic():
+            record_event(principal_of(request), "CONFIG_CHANGE", "provider_groups", withdrawn=_meaning(obj))
+            super().delete_model(request, obj)
+            apply_meaning(obj, None)
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[ProviderGroup]) -> None:
+        for row in queryset.select_related("group"):
+            self.delete_model(request, row)
 
 
 def _meaning(row: ProviderGroup) -> dict[str, object]:

@@ -107,6 +107,28 @@ def apply_groups(account: ProviderAccount, values: Collection[str]) -> None:
         record_event(_by_provider(account), "CONFIG_CHANGE", f"user:{user.pk}", **changes)
 
 
+def take_back(account: ProviderAccount, meaning: ProviderGroup) -> None:
+    """Take from a person what a group meant that means it no more, but for what another of their groups brings.
+
+    Call in a transaction, once the row has changed; :func:`apply_groups` gives what is left.
+    """
+    user, values = account.user, set(account.groups)
+    held = [one for one in ProviderGroup.objects.filter(provider=account.provider) if one.value in values]
+    changes: dict[str, object] = {}
+    group = meaning.group
+    if group is not None and all(one.group_id != group.pk for one in held) and user.groups.filter(pk=group.pk).exists():
+        user.groups.remove(group)
+        changes["left"] = [group.name]
+    if meaning.is_administrator and user.is_superuser and not any(one.is_administrator for one in held):
+        user.is_superuser = False
+        user.save(update_fields=["is_superuser"])
+        changes["is_administrator"] = False
+    if meaning.ceiling is not None:
+        changes |= _apply_ceiling(user, [one.ceiling for one in held if one.ceiling is not None])
+    if changes:
+        record_event(_by_provider(account), "CONFIG_CHANGE", f"user:{user.pk}", **changes)
+
+
 def _apply_ceiling(user: User, ceilings: list[int]) -> dict[str, object]:
     before = Clearance.objects.filter(user=user).values_list("ceiling", flat=True).first()
     wanted = max(ceilings, default=Classification.C1)  # in no group that brings one: what everybody may see

@@ -14,6 +14,7 @@ import pytest
 from cryptography.hazmat.primitives import serialization
 from django.contrib.auth.models import Group, User
 from django.test import Client
+from django.urls import reverse
 from django.utils import timezone, translation
 
 from hub.access.models import AccessToken, AuditEvent, HubRoleGrant
@@ -25,6 +26,7 @@ from hub.core.errors import Unauthenticated, Unavailable
 from knowledge.models import CollectionGrant
 from tests.factories import new_collection, new_user
 from tests.hub.access.providers.conftest import Configure
+from tests.hub.admin.support import client_of, make_user
 from tests.oidc_server import OidcServer, Person, private_key, public_jwk
 
 pytestmark = pytest.mark.django_db
@@ -237,6 +239,29 @@ def test_who_changes_groups_has_other_rights_within_a_minute(provider, person):
     told = AuditEvent.objects.filter(action="CONFIG_CHANGE").latest("pk")
     assert told.principal == "provider:office"
     assert (told.details["joined"], told.details["left"]) == (["整備班"], ["品質管理課"])
+
+
+def test_a_meaning_that_is_changed_or_deleted_counts_at_once_for_who_came_in_by_it(provider, person):
+    curators, other = Group.objects.create(name="整備班"), Group.objects.create(name="点検班")
+    row = ProviderGroup.objects.create(
+        provider="office", value="curators", group=curators, ceiling=Classification.C3, is_administrator=True
+    )
+    person.groups = ["curators"]
+    token = provider.access_token(person, scope="openid read curate")
+    assert authenticate(token).group_ids == {curators.pk}
+    client = client_of(make_user("管理長", is_superuser=True))
+    given = {"provider": "office", "value": "curators", "group": other.pk, "ceiling": Classification.C2.value}
+    assert client.post(reverse("admin:access_providergroup_change", args=[row.pk]), given).status_code == 302
+    changed = authenticate(token)
+    assert (changed.group_ids, changed.ceiling, changed.is_superuser) == (
+        frozenset({other.pk}),
+        Classification.C2,
+        False,
+    )
+    assert client.post(reverse("admin:access_providergroup_delete", args=[row.pk]), {"post": "yes"}).status_code == 302
+    left = authenticate(token)
+    assert (left.group_ids, left.ceiling) == (frozenset(), Classification.C1)
+    assert AuditEvent.objects.filter(principal="provider:office", details__left=["点検班"]).exists()
 
 
 def test_groups_given_here_stay_and_a_missing_claim_brings_nothing(provider, person):
