@@ -101,6 +101,36 @@ def _by_reason(undecided: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return list(found.values())
 
 
+def review_in_text(brief: Mapping[str, Any]) -> dict[str, Any]:
+    """The same facts in fewer characters: a finding's repair, quote and section stand with it."""
+    if "findings" not in brief:
+        return dict(brief)
+    repairs: dict[str, str] = {}
+    others = []
+    shown = {finding["id"] for finding in brief["findings"]}
+    for one in brief["suggestions"]:
+        if one["finding_id"] in shown and one["finding_id"] not in repairs:
+            repairs[one["finding_id"]] = one["content"]
+        else:
+            others.append(one)
+    findings = [_finding_in_text(finding, repairs) for finding in brief["findings"]]
+    return {**brief, "findings": findings, "suggestions": others}
+
+
+def _finding_in_text(finding: Mapping[str, Any], repairs: Mapping[str, str]) -> dict[str, Any]:
+    place = finding["location"]
+    return {
+        "severity": finding["severity"],
+        "message": finding["message"],
+        "quote": finding["evidence"][0]["quote"] if finding["evidence"] else None,
+        "repair": repairs.get(finding["id"]),
+        "section": " > ".join(place.get("section_path", ())) or None,
+        "page": place.get("page_number"),
+        "check_item_id": finding["check_item_id"],
+        "id": finding["id"],
+    }
+
+
 def _finding(finding: Mapping[str, Any]) -> dict[str, Any]:
     place = finding.get("location") or {}
     quotes = [one["quote"] for one in finding.get("evidence") or () if one.get("quote")]

@@ -76,9 +76,9 @@ class HubTool:
     """A tool and the scope without which a caller neither sees it nor may call it.
 
     ``refused`` says what a call comes to that the hub refuses, where that differs from other tools. ``in_brief``
-    chooses what a result says, unless the call asks for another ``detail`` than brief. ``read_on`` says which call
-    gives the rest of a long result, from the call's arguments and, once there is one, the result. ``has_own_cursor``:
-    the tool takes a cursor itself.
+    chooses what a result says, unless the call asks for another ``detail`` than brief; ``in_text`` writes that shorter.
+    ``read_on`` says which call gives the rest of a long result, from the call's arguments and, once there is one, the
+    result. ``has_own_cursor``: the tool takes a cursor itself.
     """
 
     tool: Tool
@@ -87,6 +87,7 @@ class HubTool:
     has_own_cursor: bool
     refused: Refused | None = None
     in_brief: Callable[[Mapping[str, Any]], dict[str, Any]] | None = None
+    in_text: Callable[[Mapping[str, Any]], dict[str, Any]] | None = None
 
 
 def hub_tool(
@@ -102,6 +103,7 @@ def hub_tool(
     arguments_like: Mapping[str, str] | None = None,
     refused: Refused | None = None,
     in_brief: Callable[[Mapping[str, Any]], dict[str, Any]] | None = None,
+    in_text: Callable[[Mapping[str, Any]], dict[str, Any]] | None = None,
     read_on: ReadOn | None = None,
     result_like: str = "",
 ) -> HubTool:
@@ -141,6 +143,7 @@ def hub_tool(
         has_own_cursor=has_own_cursor,
         refused=refused,
         in_brief=in_brief,
+        in_text=in_text,
     )
 
 
@@ -300,12 +303,14 @@ class HubServer(MCPServer[Any]):
         if not isinstance(result, CallToolResult) or result.is_error or not result.structured_content:
             return result
         facts = result.structured_content
-        if item.in_brief is not None and given.get("detail", "brief") == "brief":
+        is_brief = given.get("detail", "brief") == "brief"
+        if item.in_brief is not None and is_brief:
             facts = item.in_brief(facts)
         call = item.read_on(given, facts)
         facts = page_of_result(facts, budget=settings.CONFIG.hub_mcp_output_chars, place=place, call=call)
         language = current_caller().language or get_language() or settings.LANGUAGE_CODE
-        return result.model_copy(update={"content": [as_text(facts, language=language)], "structured_content": facts})
+        said = item.in_text(facts) if item.in_text is not None and is_brief else facts
+        return result.model_copy(update={"content": [as_text(said, language=language)], "structured_content": facts})
 
     async def get_prompt(
         self, name: str, arguments: dict[str, Any] | None = None, context: Context[Any, Any] | None = None

@@ -14,7 +14,7 @@ from hub.access.principals import Scope
 from knowledge.documents.workers import work_through
 from mcp_bridge.caller import current_caller, principal_now
 from mcp_bridge.events import have_queue
-from mcp_bridge.results import PagedCall, review_in_brief
+from mcp_bridge.results import PagedCall, review_in_brief, review_in_text
 from mcp_bridge.server import HubTool, hub_tool
 from mcp_bridge.servers import checks, emptiness, evaluation, listing, reviews, sampling, uploads
 from mcp_bridge.servers.checks import find_items, within_budget
@@ -261,6 +261,7 @@ TOOLS: tuple[HubTool, ...] = (
         read_only=False,
         idempotent=False,
         in_brief=review_in_brief,
+        in_text=review_in_text,
         read_on=_read_review,
     ),
     hub_tool(
@@ -278,6 +279,7 @@ TOOLS: tuple[HubTool, ...] = (
         scope=Scope.READ,
         picture="document",
         in_brief=review_in_brief,
+        in_text=review_in_text,
         read_on=_read_review,
         result_like="review_document",
     ),
@@ -289,6 +291,7 @@ TOOLS: tuple[HubTool, ...] = (
         read_only=False,
         destructive=True,
         in_brief=review_in_brief,
+        in_text=review_in_text,
         read_on=_read_review,
         result_like="review_document",
     ),

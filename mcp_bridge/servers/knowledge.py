@@ -168,8 +168,7 @@ def query_knowledge_graph(
 
     Use it for questions over many nodes (全体の集計、件数、対応のない要件・試験の一覧、条件に合うものすべて). Read
     smartreviewer-knowledge://graph/schema first: every node has id, name and code. Only reading works (MATCH, WITH,
-    UNWIND, RETURN, subqueries, db.labels() and a few graph algorithms); you see what you may search. To look around
-    one entity, graph_search is simpler.
+    UNWIND, RETURN, subqueries, db.labels() and a few graph algorithms); you see what you may search.
     """
     query = CypherQuery(text=cypher_query, parameters=parameters or {}, timeout_ms=timeout_ms, row_limit=row_limit)
     found = cypher_out(run_query(current_caller().principal, query))

@@ -87,7 +87,7 @@ def search(
 
 def vector_search(
     query: Query,
-    top_k: Annotated[int, Field(ge=1, le=100, description="passages in the answer")] = 5,
+    top_k: Annotated[int, Field(ge=1, le=100, description="passages")] = 5,
     threshold: Annotated[
         float,
         Field(

@@ -59,7 +59,7 @@ def graph_search(
     ] = "",
     max_depth: Annotated[int, Field(ge=1, le=MAX_DEPTH, description="edges from the start")] = 2,
     traversal: Annotated[Traversal, Field(description="bfs: nearest first; dfs: branch by branch")] = Traversal.BFS,
-    limit: Annotated[int, Field(ge=1, le=MAX_LIMIT, description="the most nodes in the answer")] = 50,
+    limit: Annotated[int, Field(ge=1, le=MAX_LIMIT, description="nodes at most")] = 50,
     direction: Annotated[Direction, Field(description="along edges (out), against (in), or both")] = Direction.BOTH,
     node_type: Annotated[
         Name | Names,
@@ -106,7 +106,7 @@ def hybrid_retrieve(
     """Gather the context for a check item (チェック項目) of a document: passages, graph paths, or both, fused.
 
     Use it before judging a check yourself (判定に使う根拠の収集). The check item's strategy decides: vector
-    (用語・表記), graph (準拠・追跡), ontology (網羅性) or hybrid. Cite sources by their reference.
+    (用語・表記), graph (準拠・追跡), ontology (網羅性) or hybrid.
     """
     code = check_item_id or (check_item.id if check_item else "")
     if not code:

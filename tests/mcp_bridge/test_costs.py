@@ -9,7 +9,7 @@ import pytest
 
 from hub.config import MCP_TOOLSETS
 from mcp_bridge.pages import BEGINNING, Place, cut_text, page_of
-from mcp_bridge.results import as_text, review_in_brief
+from mcp_bridge.results import as_text, review_in_brief, review_in_text
 from mcp_bridge.servers import SERVERS
 from mcp_bridge.toolsets import ALL, SECOND_NAMES, TOOLSETS
 from tests.mcp_bridge.test_servers import client_of
@@ -154,7 +154,8 @@ def review(status="completed"):
 
 def test_a_review_in_brief_has_the_worst_finding_first_and_what_is_undecided():
     brief = review_in_brief(review())
-    text = as_text(brief, language="ja").text
+    text = as_text(review_in_text(brief), language="ja").text
+    assert json.loads(text)["findings"][0]["repair"] == "「2 秒以内」に直します。"
     assert text.index("5 秒以内") < 1_000
     assert [finding["id"] for finding in brief["findings"]] == ["f2", "f1"]
     assert brief["suggestions"] == [{"finding_id": "f2", "content": "「2 秒以内」に直します。"}]
