@@ -138,11 +138,9 @@ def answer(
 ) -> AnswerOut:
     """Answer a question from the documents (文書に基づく回答), each sentence with verbatim citations.
 
-    Use it for a question of fact that a few sentences answer (いつ、何を、いくつ、誰が、なぜ: 数値、期限、担当、方式);
-    use search to read the passages yourself. answer is null when the documents do not answer: say so, and do not fill
-    the gap; looked_for tells what is missing, and nearest is no evidence. score is the chance that a sentence answers.
-    mode: llm (written by a language model of the hub; sentences that their citations do not bear out are left out) or
-    extractive (taken from the documents as they stand). Read notices.
+    Use it for a question of fact (いつ、何を、いくつ、誰が、なぜ: 数値、期限、担当、方式); use search to read passages.
+    answer is null when the documents do not answer: say so; nearest is no evidence. score is the chance that a sentence
+    answers. mode: llm (by a model, checked) or extractive (verbatim). Read notices.
     """
     asked = Question(text=query, filter=search_filter(filter, collection), limit=limit)
     return answer_out(answer_question(current_caller().principal, asked))
