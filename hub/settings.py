@@ -62,6 +62,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "hub.rest.security_headers.SecurityHeadersMiddleware",
     "django.middleware.security.SecurityMiddleware",
+    "hub.rest.compression.CompressionMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "hub.rest.middleware.CallContextMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",

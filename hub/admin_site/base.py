@@ -22,6 +22,7 @@ from django.urls import URLPattern, path
 from unfold.admin import ModelAdmin, StackedInline, TabularInline
 
 from hub.access.principals import HubRight, Principal
+from hub.admin_site.overtaken import OvertakenMixin
 from hub.admin_site.pages import is_staff, principal_of
 from hub.admin_site.visible import VisibleRelationsMixin, is_looked_up_in_own_rows, visible_deletions
 from hub.core.bounds import JsonLimits, WithinJsonLimits
@@ -134,7 +135,7 @@ class HubStackedInline(GivenValuesMixin, VisibleRelationsMixin, StackedInline): 
     """Rows of another model on a page, one below the other; relations offer what the person may see."""
 
 
-class HubModelAdmin(GivenValuesMixin, VisibleRelationsMixin, ModelAdmin):  # type: ignore[misc]  # Unfold has no types
+class HubModelAdmin(OvertakenMixin, GivenValuesMixin, VisibleRelationsMixin, ModelAdmin):  # type: ignore[misc]  # Unfold has no types
     """A model admin for those who hold ``right``, without one for superusers.
 
     Subclasses open or close parts of it by overriding ``may_…``; only superusers delete unless they say otherwise.
@@ -146,6 +147,7 @@ class HubModelAdmin(GivenValuesMixin, VisibleRelationsMixin, ModelAdmin):  # typ
     right: ClassVar[HubRight | None] = None
     compressed_fields = True
     list_fullwidth = True
+    warn_unsaved_form = True
     fixed_fields: tuple[str, ...] = ()
     """What of a row is given when it is added and stays as it is."""
     pages: Mapping[str, tuple[str, Callable[..., HttpResponseBase]]] = {}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import wraps
 from typing import Any
+from urllib.parse import urlsplit
 
 from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest
@@ -11,6 +12,7 @@ from django.http.response import HttpResponseBase
 from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.functional import Promise
+from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
@@ -41,7 +43,7 @@ def _guarded(view: View) -> View:
     @wraps(view)
     def guarded(request: HttpRequest, **named: Any) -> HttpResponseBase:  # noqa: ANN401
         if not is_signed_in(request):
-            return redirect_to_login(request.get_full_path(), reverse("admin:login"))
+            return redirect_to_login(_way_back(request), reverse("admin:login"))
         if asked := asked_first(request):
             return asked
         try:
@@ -50,6 +52,17 @@ def _guarded(view: View) -> View:
             return error_page(request, error)
 
     return guarded
+
+
+def _way_back(request: HttpRequest) -> str:
+    """Where signing in leads: to the page that was asked for, or to the one that the form was on."""
+    if request.method in ("GET", "HEAD"):
+        return request.get_full_path()
+    came_from = request.headers.get("Referer", "")
+    if url_has_allowed_host_and_scheme(came_from, {request.get_host()}, require_https=request.is_secure()):
+        parts = urlsplit(came_from)
+        return f"{parts.path}?{parts.query}" if parts.query else parts.path
+    return reverse("home")
 
 
 def home_action(view: View) -> View:

@@ -73,7 +73,7 @@ UNFOLD: dict[str, Any] = {
     "BORDER_RADIUS": "6px",
     "SITE_FAVICONS": [{"rel": "icon", "type": "image/svg+xml", "href": _file("hub/icon.svg")}],
     "STYLES": [_file("hub/admin.css")],
-    "SCRIPTS": [_file("hub/progress.js")],
+    "SCRIPTS": [_file("hub/progress.js"), _file("hub/forms.js"), _file("hub/icons.js")],
     "DASHBOARD_CALLBACK": "hub.admin.dashboard.dashboard_context",
     # a calm blue (hue 255), lightness and chroma as in Unfold's own scale
     "COLORS": {

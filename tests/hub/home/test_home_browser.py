@@ -200,3 +200,25 @@ def test_mixed_files_are_told_one_by_one_mended_in_place_and_taken_back(
     assert not Document.objects.exists()
     errors = browser.get_log("browser")  # type: ignore[attr-defined]
     assert [one for one in errors if "422" not in one["message"]] == []
+
+
+def test_what_was_typed_survives_a_session_that_ends(browser: WebDriver, live_server: Any, tmp_path: Path) -> None:
+    document = add_document(tmp_path)
+    grant(User.objects.get(username="読者"), Role.CURATOR, document.collection)
+    browser.get(f"{live_server.url}/documents/{document.public_id}/")
+    browser.find_element(By.CSS_SELECTOR, ".edit summary").click()
+    field = browser.find_element(By.CSS_SELECTOR, ".edit [name=title]")
+    field.clear()
+    field.send_keys("消えては困る題名")
+    HubSession.objects.all().delete()
+    browser.find_element(By.CSS_SELECTOR, ".edit button.main").click()
+    until(browser, "#login-form")
+    browser.find_element(By.NAME, "username").send_keys("読者")
+    browser.find_element(By.NAME, "password").send_keys(PASSWORD)
+    browser.find_element(By.CSS_SELECTOR, "#login-form [type=submit]").click()
+    assert until(browser, ".edit [name=title]").get_attribute("value") == "消えては困る題名"
+    assert until(browser, ".edit [role=status]").text
+    until(browser, ".edit button.main").click()
+    until(browser, "main > [role=status]")
+    document.refresh_from_db()
+    assert document.title == "消えては困る題名"
