@@ -12,6 +12,7 @@ from django.db.models import Model, QuerySet
 from django.http import Http404, HttpRequest
 from django.http.response import HttpResponseBase
 from django.utils.translation import gettext_lazy as _
+from django.views.decorators.http import require_safe
 
 from hub.access.models import AuditEvent, AuditKind
 from hub.access.principals import HubRight, Principal, Scope
@@ -72,6 +73,7 @@ class AuditChangeList(KeysetChangeList):
         record_audit_read(principal_of(request), {name: value[:100] for name, value in request.GET.items()})
 
 
+@require_safe
 def export(request: HttpRequest, file_format: str) -> HttpResponseBase:
     """Give the lines that the list shows, all pages of it, as a file. Errors as on other pages."""
     action, kind, door, term = (
