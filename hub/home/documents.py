@@ -38,7 +38,7 @@ FILTERS = ("q", "collection", "document_type", "status")
 # Columns that the list may be sorted by: their heads and fields.
 COLUMNS: dict[str, tuple[str | Promise, str]] = {
     "title": (gettext_lazy("Document"), "title"),
-    "size": (gettext_lazy("Size"), "size"),
+    "size": (gettext_lazy("File size"), "size"),
     "uploader": (gettext_lazy("Uploaded by"), "uploader"),
     "updated": (gettext_lazy("Updated"), "updated_at"),
 }
