@@ -22,6 +22,7 @@ import fcntl
 import hashlib
 import json
 import os
+import re
 import secrets
 import shutil
 from collections.abc import Iterator
@@ -43,6 +44,9 @@ FORMAT = 1
 HEAD, ABOUT, IDENTITY, COPIES = "hub-backups.json", "about.json", "passphrase.age", "copies.txt"
 MANIFEST, DATABASE, FILES, KEYS = "manifest.json", "database.dump", "files.jsonl", "keys.json"
 PART = ".part"
+# What stored files and their copies are called: no name leads out of the store or the folder.
+STORED = re.compile(r"[0-9a-f]{64}")
+COPY = re.compile(r"[0-9a-f]{2}/[0-9a-f]{64}\.[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +65,7 @@ class Backup:
         try:
             said = json.loads((self.path / ABOUT).read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
-            raise _damaged(self.path / ABOUT, str(error)) from error
+            raise damaged(self.path / ABOUT, str(error)) from error
         if not isinstance(said, dict) or said.get("format") != FORMAT:
             raise RestoreRefused(
                 _("{path} has the format {format}, which this version does not read; take a newer version of the hub."),
@@ -73,7 +77,10 @@ class Backup:
     def copies(self) -> list[str]:
         """List the paths of the copies below ``files/``. :raises BackupDamaged: see there."""
         self.check(COPIES)
-        return (self.path / COPIES).read_text(encoding="ascii").split()
+        copies = (self.path / COPIES).read_text(encoding="ascii").split()
+        if not all(map(COPY.fullmatch, copies)):
+            raise damaged(self.path / COPIES, _("it names what is no stored file"))
+        return copies
 
     def copy_path(self, copy: str) -> Path:
         return self.root / "files" / copy
@@ -83,17 +90,17 @@ class Backup:
         expected = self.about()["files"].get(name)
         path = self.path / name
         if expected is None or not path.is_file():
-            raise _damaged(path, _("it is missing"))
+            raise damaged(path, _("it is missing"))
         if digest(path) != expected["sha256"]:
-            raise _damaged(path, _("its sha256 is another"))
+            raise damaged(path, _("its sha256 is another"))
 
     def check_copy(self, copy: str) -> None:
         """Read a copy of a stored file and compare it with its name. :raises BackupDamaged: they differ."""
         path = self.copy_path(copy)
         if not path.is_file():
-            raise _damaged(path, _("it is missing"))
+            raise damaged(path, _("it is missing"))
         if digest(path) != copy.rpartition(".")[2]:
-            raise _damaged(path, _("its sha256 is another"))
+            raise damaged(path, _("its sha256 is another"))
 
     def own_files(self) -> list[str]:
         return sorted(self.about()["files"])
@@ -238,7 +245,7 @@ def _sync(folder: Path) -> None:
         os.close(handle)
 
 
-def _damaged(path: Path, reason: str | Promise) -> BackupDamaged:
+def damaged(path: Path, reason: str | Promise) -> BackupDamaged:
     return BackupDamaged(
         _("{path} of the backup is damaged: {reason}. Take another backup, or restore the folder from its own copy."),
         path=str(path),

@@ -110,12 +110,14 @@ def restore_backup(
     :raises BackupDamaged: a file of the backup is not what was written; the database is as it was.
     """
     manifest = read_manifest(backup, opener)
-    keys = {} if without_keys else read_keys(backup, opener)
-    _refuse(manifest, overwrite=overwrite, keys=keys, any_keys=without_keys)
-    for name in backup.own_files():
-        backup.check(name)
-    written = _restore_files(backup, opener, progress)
-    _restore_database(backup, opener, manifest)
+    carried = "" if without_keys or settings.CONFIG.secret_key else read_keys(backup, opener).get("SECRET_KEY", "")
+    with _secret_key(carried) as keep_key:
+        _refuse(manifest, overwrite=overwrite, any_keys=without_keys)
+        for name in backup.own_files():
+            backup.check(name)
+        written = _restore_files(backup, opener, progress)
+        keep_key()
+        _restore_database(backup, opener, manifest)
     call_command("migrate", interactive=False, verbosity=0)
     record_event(principal, "RESTORE", backup.name, taken_at=manifest.taken_at.isoformat(), files=manifest.files)
     return Restored(
@@ -127,7 +129,7 @@ def restore_backup(
     )
 
 
-def _refuse(manifest: Manifest, *, overwrite: bool, keys: dict[str, str], any_keys: bool) -> None:
+def _refuse(manifest: Manifest, *, overwrite: bool, any_keys: bool) -> None:
     if unknown := unknown_migrations(manifest.migrations):
         raise RestoreRefused(
             _("The backup is of a newer version ({version}), whose {migration} this one does not have: put that "
@@ -138,8 +140,6 @@ def _refuse(manifest: Manifest, *, overwrite: bool, keys: dict[str, str], any_ke
     _refuse_used_database(manifest, overwrite=overwrite)
     if any_keys:
         return
-    if keys.get("SECRET_KEY") and not settings.CONFIG.secret_key:
-        _put_secret_key(keys["SECRET_KEY"])
     if missing := manifest.keys.missing():
         raise RestoreRefused(
             _("Keys of the backup are not configured here. {missing} Set them; where the backup was made with "
@@ -149,16 +149,39 @@ def _refuse(manifest: Manifest, *, overwrite: bool, keys: dict[str, str], any_ke
         )  # fmt: skip
 
 
-def _put_secret_key(key: str) -> None:
-    """Make it the generated key of this data folder, where no setting gives one; the one that was there is kept."""
-    if key == settings.SECRET_KEY:
-        return
-    path = settings.HUB_DATA_DIR / "secret_key"
-    if path.exists():
-        path.replace(path.with_name("secret_key.before-restore"))
+@contextmanager
+def _secret_key(key: str) -> Iterator[Callable[[], None]]:
+    """Work with a SECRET_KEY inside the block; what is given makes it the generated key of this data folder.
+
+    When the block fails, the key that was there is the one again, in the folder, too. Without ``key`` nothing is done.
+    """
+    before, path = settings.SECRET_KEY, settings.HUB_DATA_DIR / "secret_key"
+    former = path.with_name("secret_key.before-restore")
+    was_there, is_kept = path.exists(), False
+
+    def keep() -> None:
+        nonlocal is_kept
+        if key and key != before:
+            if was_there:
+                _write(former, path.read_bytes())
+            _write(path, key.encode())
+            is_kept = True
+
+    settings.SECRET_KEY = key or before
+    try:
+        yield keep
+    except BaseException:
+        settings.SECRET_KEY = before
+        if is_kept and was_there:
+            former.replace(path)
+        elif is_kept:
+            path.unlink()
+        raise
+
+
+def _write(path: Path, data: bytes) -> None:
     with new_file(path) as file:
-        file.write(key.encode())
-    settings.SECRET_KEY = key
+        file.write(data)
 
 
 def _refuse_used_database(manifest: Manifest, *, overwrite: bool) -> None:
@@ -197,6 +220,8 @@ def _restore_files(backup: Backup, opener: Opener, progress: Watch) -> int:
     written = 0
     for number, line in enumerate(lines, 1):
         copy = line["copy"]
+        if not places.STORED.fullmatch(line["name"]) or not places.COPY.fullmatch(copy):
+            raise places.damaged(backup.path / places.FILES, _("it names what is no stored file"))
         backup.check_copy(copy)
         with _plain_copy(backup, copy, opener) as data:
             written += put_copy(line["name"], places.hash_of(data), partial(_again, data))

@@ -55,9 +55,24 @@ def read_recipients(text: str, identity_file: Path) -> Recipients:
         return Recipients(tuple(sorted(_checked_key(key.strip()) for key in text.split(","))))
     words = _read_passphrase(Path(text).expanduser())
     if not identity_file.exists():
-        fresh = x25519.Identity.generate()
-        identity_file.write_bytes(passphrase.encrypt(str(fresh).encode(), words))
+        _make_identity(identity_file, words)
     return Recipients((str(_open_identity(identity_file, words).to_public()),))
+
+
+def _make_identity(identity_file: Path, words: str) -> None:
+    """Write a new key pair, private; one that another process has written meanwhile stays.
+
+    Replacing it would leave that process's backup with a key that nobody has.
+    """
+    sealed = passphrase.encrypt(str(x25519.Identity.generate()).encode(), words)
+    try:
+        handle = os.open(identity_file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        return
+    with os.fdopen(handle, "wb") as file:
+        file.write(sealed)
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def _checked_key(key: str) -> str:

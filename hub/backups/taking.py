@@ -96,25 +96,27 @@ def make_backup(
         raise BackupFailed(_("Keys are put into encrypted backups only: name --encrypt-to as well."))
     folder = Folder(path)
     recipients = folder.prepare(encrypt_to)
-    with folder.locked(), hold_removals():
-        part = folder.begin(timezone.now())
-        facts, files = _write_database(part, recipients, compress=compress)
-        copied = _Copying(folder, recipients).copy_all(files, part, progress)
-        manifest = Manifest(
-            **facts,
-            files=copied.files,
-            file_bytes=copied.file_bytes,
-            missing=copied.missing,
-            damaged=copied.damaged,
-            unopened=copied.unopened,
-        )
-        _write_part(part / places.MANIFEST, recipients, manifest.model_dump_json(indent=1).encode())
-        if with_keys:
-            _write_part(part / places.KEYS, recipients, json.dumps(carried_keys()).encode())
-        about = {"taken_at": manifest.taken_at.isoformat(), "hub_version": manifest.hub_version}
-        backup = folder.finish(part, {**about, "recipients": list(recipients.keys)})
+    with folder.locked():
+        with hold_removals():
+            part = folder.begin(timezone.now())
+            facts, files = _write_database(part, recipients, compress=compress)
+            copied = _Copying(folder, recipients).copy_all(files, part, progress)
+            manifest = Manifest(
+                **facts,
+                files=copied.files,
+                file_bytes=copied.file_bytes,
+                missing=copied.missing,
+                damaged=copied.damaged,
+                unopened=copied.unopened,
+            )
+            _write_part(part / places.MANIFEST, recipients, manifest.model_dump_json(indent=1).encode())
+            if with_keys:
+                _write_part(part / places.KEYS, recipients, json.dumps(carried_keys()).encode())
+            about = {"taken_at": manifest.taken_at.isoformat(), "hub_version": manifest.hub_version}
+            backup = folder.finish(part, {**about, "recipients": list(recipients.keys)})
+        # Still locked: copies that another backup has made and not yet named would count as nobody's.
+        pruned = folder.prune(keep) if keep else 0
     remove_pending_bytes()  # what was deleted meanwhile
-    pruned = folder.prune(keep) if keep else 0
     record_event(
         principal,
         "BACKUP",

@@ -55,6 +55,10 @@ class Command(HubCommand):
                 keys = read_keys(backup, opener)
                 if not keys:
                     raise RestoreRefused(_("The backup has no keys: it was made without --with-keys."))
+                if keys_to.exists():
+                    raise RestoreRefused(
+                        _("{path} is there already and would be lost: name a new file for the keys."), path=str(keys_to)
+                    )
                 with new_file(keys_to) as file:
                     file.write("".join(f"{name}={value}\n" for name, value in sorted(keys.items())).encode())
                 self.stdout.write(f"{len(keys)} keys in {keys_to}")

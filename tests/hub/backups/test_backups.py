@@ -6,20 +6,23 @@ import json
 import stat
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import psycopg
 import pytest
+from django.core.management import call_command
 from django.db import connection, transaction
-from pyrage import x25519
+from pyrage import passphrase, x25519
 
 from hub.access.models import AuditEvent
 from hub.access.principals import local_operator
+from hub.backups import restoring, sealing
 from hub.backups.errors import BackupDamaged, BackupFailed, RestoreRefused
-from hub.backups.folder import find_backup
+from hub.backups.folder import Folder, digest, find_backup
 from hub.backups.keys import Keys, keys_in_use
 from hub.backups.restoring import check_backup, read_keys, read_manifest, restore_backup
-from hub.backups.sealing import Opener, read_opener
+from hub.backups.sealing import Opener, Recipients, read_opener, read_recipients
 from hub.backups.taking import make_backup
 from hub.core.encryption.key_text import new_key
 from hub.core.errors import Conflict
@@ -142,6 +145,95 @@ def test_keys_go_into_encrypted_backups_only(document, folder, settings):
         back_up(folder, with_keys=True)
     back_up(folder)
     assert settings.SECRET_KEY.encode() not in everything_in(folder)
+
+
+def test_a_refused_or_broken_restore_leaves_the_key_that_was_there(document, folder, settings, tmp_path, monkeypatch):
+    mine = settings.SECRET_KEY
+    settings.HUB_DATA_DIR = tmp_path
+    (tmp_path / "secret_key").write_text(mine)
+    settings.CONFIG = settings.CONFIG.model_copy(update={"secret_key": "", "encryption_key": new_key()})
+    rotate(lambda _done: None)
+    identity = x25519.Identity.generate()
+    settings.SECRET_KEY = "of the hub that was backed up"
+    made = back_up(folder, encrypt_to=str(identity.to_public()), with_keys=True)
+    settings.SECRET_KEY = mine
+    with_master_key = settings.CONFIG
+    settings.CONFIG = with_master_key.model_copy(update={"encryption_key": ""})
+    opener = Opener((identity,))
+    with pytest.raises(RestoreRefused, match="ENCRYPTION_KEY"):
+        restore_backup(local_operator(), made.backup, opener, overwrite=True)
+    assert [path.name for path in tmp_path.glob("secret_key*")] == ["secret_key"]
+    assert (tmp_path / "secret_key").read_text() == settings.SECRET_KEY == mine
+
+    settings.CONFIG = with_master_key
+    during: list[str] = []
+
+    def broken(*_given: object) -> None:
+        during.append((tmp_path / "secret_key").read_text())
+        raise BackupFailed("no room")
+
+    monkeypatch.setattr(restoring, "_restore_database", broken)
+    with pytest.raises(BackupFailed):
+        restore_backup(local_operator(), made.backup, opener, overwrite=True)
+    assert during == ["of the hub that was backed up"]
+    assert (tmp_path / "secret_key").read_text() == settings.SECRET_KEY == mine
+
+
+def test_keys_are_written_into_a_new_file_only(document, folder, tmp_path):
+    identity = x25519.Identity.generate()
+    back_up(folder, encrypt_to=str(identity.to_public()), with_keys=True)
+    key_file, env = tmp_path / "key.txt", tmp_path / ".env"
+    key_file.write_text(str(identity))
+    env.write_text("DATABASE_URL=postgresql://hub@db/hub\n")
+    with pytest.raises(RestoreRefused, match="env"):
+        call_command("restore", str(folder), identity=key_file, keys_to=env)
+    assert env.read_text() == "DATABASE_URL=postgresql://hub@db/hub\n"
+    call_command("restore", str(folder), identity=key_file, keys_to=tmp_path / "keys")
+    assert "SECRET_KEY=" in (tmp_path / "keys").read_text()
+
+
+@pytest.mark.parametrize(("part", "wrong"), [("name", "../../outside"), ("copy", "../backups/x.{sha256}")])
+def test_a_list_of_files_that_leads_out_of_the_store_or_the_folder_is_damaged(document, folder, part, wrong):
+    backup = back_up(folder).backup
+    path = backup.path / "files.jsonl"
+    line = json.loads(path.read_text())
+    line[part] = wrong.format(sha256=line["copy"].rpartition(".")[2])
+    path.write_text(json.dumps(line) + "\n")
+    about = json.loads((backup.path / "about.json").read_text())
+    about["files"]["files.jsonl"]["sha256"] = digest(path)
+    (backup.path / "about.json").write_text(json.dumps(about))
+    with pytest.raises(BackupDamaged, match=r"files\.jsonl"):
+        restore_backup(local_operator(), backup, Opener(), overwrite=True)
+
+
+def test_copies_are_removed_while_no_other_backup_can_begin(document, folder, monkeypatch):
+    remove, kept_out = Folder.prune, []
+
+    def prune(self: Folder, keep: int) -> int:
+        with pytest.raises(Conflict), Folder(self.root).locked():
+            pass
+        kept_out.append(self)
+        return remove(self, keep)
+
+    monkeypatch.setattr(Folder, "prune", prune)
+    back_up(folder, keep=1)
+    assert kept_out
+
+
+def test_two_first_backups_at_once_have_one_key_pair(tmp_path, monkeypatch):
+    words, identity_file = tmp_path / "words", tmp_path / "passphrase.age"
+    words.write_text("correct horse battery staple")
+    rivals: list[Recipients] = []
+
+    def slowly(text: bytes, given: str) -> bytes:
+        sealed = passphrase.encrypt(text, given)
+        monkeypatch.setattr(sealing, "passphrase", passphrase)
+        rivals.append(read_recipients(str(words), identity_file))
+        return sealed
+
+    monkeypatch.setattr(sealing, "passphrase", SimpleNamespace(encrypt=slowly, decrypt=passphrase.decrypt))
+    assert [read_recipients(str(words), identity_file)] == rivals
+    assert stat.S_IMODE(identity_file.stat().st_mode) == 0o600
 
 
 def test_encrypted_files_are_copied_as_they_are_and_a_missing_one_is_named(document, folder, settings):
