@@ -1,7 +1,7 @@
 """Keep the data of a release, so that later versions are tested to upgrade it.
 
 ``python -m tools.release_data`` starts a hub of this code in a folder of its own, has it read and review a document,
-backs it up, and writes ``tests/data/releases/VERSION/``: the backup (``backup.tar.xz``), what the hub answered
+backs it up, and writes ``tests/releases/VERSION/``: the backup (``backup.tar.xz``), what the hub answered
 (``answers.json``, with the token that it answered), and the release's migrations (``migrations.json``). Run it once,
 when the version is tagged; what is there is never written again.
 """
@@ -19,7 +19,7 @@ from hub.version import hub_version
 from tests.flows.hub_process import HubProcess, start_hub
 
 REPOSITORY = Path(__file__).resolve().parent.parent
-RELEASES = REPOSITORY / "tests" / "data" / "releases"
+RELEASES = REPOSITORY / "tests" / "releases"
 DOCUMENT = REPOSITORY / "tests" / "data" / "library_design.md"
 QUESTIONS = ("reservation", "予約の上限", "利用者の登録", "バックアップ")
 # Of no hub but this one; it proves the fixture's audit trail.

@@ -19,7 +19,7 @@ from django.db.models import NOT_PROVIDED
 
 from hub.version import hub_version
 
-RELEASES = Path(__file__).resolve().parents[2] / "data" / "releases"
+RELEASES = Path(__file__).resolve().parents[2] / "releases"
 TAKES_AWAY = (
     migrations.RemoveField,
     migrations.DeleteModel,
