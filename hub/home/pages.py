@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import wraps
 from typing import Any
 from urllib.parse import urlsplit
@@ -19,7 +20,9 @@ from django.views.decorators.http import require_POST, require_safe
 
 from hub.admin_site.confirming import asked_first
 from hub.admin_site.pages import View, is_signed_in, is_staff
+from hub.core.bounds import unstorable
 from hub.core.errors import HubError
+from hub.core.texts import UNSTORABLE
 from hub.home.errors import error_page
 
 FETCHED = "fetch"
@@ -47,6 +50,7 @@ def _guarded(view: View) -> View:
         if asked := asked_first(request):
             return asked
         try:
+            _check_characters(request, named)
             return view(request, **named)
         except HubError as error:
             return error_page(request, error)
@@ -63,6 +67,14 @@ def _way_back(request: HttpRequest) -> str:
         parts = urlsplit(came_from)
         return f"{parts.path}?{parts.query}" if parts.query else parts.path
     return reverse("home")
+
+
+def _check_characters(request: HttpRequest, named: Mapping[str, Any]) -> None:
+    """Refuse what PostgreSQL can't even compare with a name. :raises InvalidInput: a value has a NUL character."""
+    fields = [*request.GET.lists(), *request.POST.lists(), *((name, [str(value)]) for name, value in named.items())]
+    for field, values in fields:
+        if any(UNSTORABLE.search(value) for value in values):
+            raise unstorable(field)
 
 
 def home_action(view: View) -> View:

@@ -24,10 +24,11 @@ from hub.rest.pagination import cursor_scope, paginate_keyset
 from knowledge.documents.batches import batch_counts, batch_documents, retry_batch, undo_batch
 from knowledge.documents.documents import get_document
 from knowledge.documents.editing import update_document
-from knowledge.models import Collection, DocumentStatus, DocumentType, TypeGuess
+from knowledge.models import Collection, Document, DocumentStatus, DocumentType, TypeGuess
 from knowledge.models.documents import IN_WORK
 from knowledge.models.uploads import LONGEST_BATCH_NAME
 from knowledge.parsers.detect import ACCEPTED_SUFFIXES
+from knowledge.types.anonymising import Anonymising
 
 PER_PAGE = 100
 MOST_POLLED = 100
@@ -120,8 +121,14 @@ def _row(outcome: FileOutcome) -> dict[str, Any]:
     }
 
 
-# A mended file goes where its document is; what the collection's curators chose is replaced in it, too.
-MENDING: dict[str, Any] = {"folder": "", "replace": True, "chunk_options": None, "anonymise": None}
+def _mending(document: Document) -> dict[str, Any]:
+    """A mended file goes where its document is, and loses what its uploader asked to have replaced in the one before.
+
+    What the collection's curators chose is replaced in every file.
+    """
+    version = document.latest_version
+    asked = Anonymising.from_json(version.asked_anonymising if version else None)
+    return {"folder": "", "replace": True, "chunk_options": None, "anonymise": asked}
 
 
 @home_action
@@ -140,7 +147,7 @@ def receive(request: HttpRequest) -> HttpResponseBase:
     files = request.FILES.getlist("files")
     if not files:
         raise InvalidInput(_("Choose at least one file."))
-    wanted = form.wanted() if mended is None else MENDING
+    wanted = form.wanted() if mended is None else _mending(mended)
     below = request.POST.get("below", "")
     outcomes = [take_in(principal, one, wanted, batch=batch, below=below, instead_of=mended) for one in files]
     if is_fetched(request):

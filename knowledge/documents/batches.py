@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from django.db import transaction
 from django.db.models import Case, Count, OuterRef, QuerySet, Subquery, When
@@ -83,7 +84,7 @@ def undo_batch(principal: Principal, name: str) -> Undone:
                 if _restore(principal, document, batch):
                     restored.append(document.path)
             else:
-                delete_document(principal=principal, document_id=document.public_id)
+                delete_document(principal=principal, document_id=document.public_id, check=partial(_check_own, batch))
                 deleted.append(document.path)
         except HubError as error:
             refused.append((document.path, error))
@@ -100,12 +101,14 @@ def _restore(principal: Principal, document: Document, batch: UploadBatch) -> bo
         versions = locked.versions.order_by("-number").select_related("blob")
         first = locked.versions.filter(batch=batch).order_by("number").first()
         before = versions.filter(number__lt=first.number).first() if first else None
-        if locked.latest_version is None or before is None:
+        if locked.latest_version is None:
             return False
+        if before is None:
+            raise _later_version(locked)
         if locked.latest_version.batch_id != batch.pk:
             if locked.latest_version.blob_id == before.blob_id:
                 return False  # it was taken back already
-            raise Conflict(_("{path} has a later version, which stays."), code="later_version", path=locked.path)
+            raise _later_version(locked)
         start_version(
             locked,
             before.blob,
@@ -113,9 +116,20 @@ def _restore(principal: Principal, document: Document, batch: UploadBatch) -> bo
             policy_id=before.policy_id,
             has_own_policy=before.has_own_policy,
             anonymised=before.anonymised,
+            asked_anonymising=before.asked_anonymising,
         )
         record_event(principal, "DOCUMENT_RESTORE", f"document:{locked.public_id}", version=before.number)
     return True
+
+
+def _check_own(batch: UploadBatch, document: Document) -> None:
+    """Raise Conflict for a locked document that somebody has uploaded another version of."""
+    if document.versions.exclude(batch=batch).exists():
+        raise _later_version(document)
+
+
+def _later_version(document: Document) -> Conflict:
+    return Conflict(_("{path} has a later version, which stays."), code="later_version", path=document.path)
 
 
 def _find(principal: Principal, name: str) -> UploadBatch:

@@ -63,10 +63,13 @@ Each erases what its app keeps of the document's text, and returns the counts th
 """
 
 
-def delete_document(*, principal: Principal, document_id: str) -> DeletionReceipt:
+def delete_document(
+    *, principal: Principal, document_id: str, check: Callable[[Document], None] | None = None
+) -> DeletionReceipt:
     """Delete a document with all that is kept of it; bytes that nobody else uses go after the commit.
 
-    Raises NotFound, Forbidden, and Conflict while a legal hold is on it.
+    ``check`` is called with the locked document, and what it raises keeps it. Raises NotFound, Forbidden, and Conflict
+    while a legal hold is on it.
     """
     document = changeable_document(principal, document_id)
     _check_hold(document)
@@ -80,6 +83,8 @@ def delete_document(*, principal: Principal, document_id: str) -> DeletionReceip
         if locked is None:
             raise document_not_found(document_id)
         _check_hold(locked)
+        if check is not None:
+            check(locked)
         receipt = remove_document(principal, locked)
         record_event(principal, "DOCUMENT_DELETE", f"document:{document_id}", counts=receipt.counts)
     bus.publish(f"document:{document_id}", {"document_id": document_id, "status": "deleted"})

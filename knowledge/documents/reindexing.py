@@ -75,6 +75,7 @@ def recut_document(*, document_pk: int, chunk_options: ChunkOptions | None) -> D
             policy_id=policy.pk,
             has_own_policy=has_own,
             anonymised=latest.anonymised,
+            asked_anonymising=latest.asked_anonymising,
         )
     return document
 
@@ -87,6 +88,7 @@ def start_version(
     policy_id: int,
     has_own_policy: bool,
     anonymised: dict[str, int] | None,
+    asked_anonymising: dict[str, list[str]] | None,
     batch: UploadBatch | None = None,
 ) -> None:
     """Give a locked document its next version, which is worked on once the transaction has committed."""
@@ -100,6 +102,7 @@ def start_version(
         has_own_policy=has_own_policy,
         batch=batch,
         anonymised=anonymised,
+        asked_anonymising=asked_anonymising,
     )
     document.save(update_fields=["latest_version", "updated_at"])
     enqueue_on_commit("knowledge.advance_version", version_id=document.latest_version.pk)

@@ -274,6 +274,7 @@ def _add_version(
         has_own_policy=upload.chunk_options is not None,
         batch=batch,
         anonymised=replaced,
+        asked_anonymising=upload.anonymise.as_json() if upload.anonymise else None,
     )
     return "new_version" if latest else "created"
 

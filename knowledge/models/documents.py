@@ -204,8 +204,9 @@ class DocumentVersion(models.Model):
     ``status`` names the stage that is due or under way. A stage is worked on by the holder of the lease;
     ``attempts`` counts the tries of the running stage. ``policy`` is how it was cut when it came in; with
     ``has_own_policy`` its uploader chose it, and no embedding set's default takes its place. ``anonymised`` says how
-    much of each kind was replaced before it was stored; null when nothing was to be. ``ocr_pages`` are the pictures
-    that OCR reads of it, null where it reads none.
+    much of each kind was replaced before it was stored; null when nothing was to be; ``asked_anonymising`` is what
+    its uploader asked to have replaced, which a mended file is asked for again. ``ocr_pages`` are the pictures that OCR
+    reads of it, null where it reads none.
     """
 
     public_id = models.CharField(max_length=40, unique=True, default=partial(new_id, "ver"), editable=False)
@@ -231,6 +232,7 @@ class DocumentVersion(models.Model):
     lease_expires_at = models.DateTimeField(null=True, editable=False)
     notices = models.JSONField(default=list, editable=False)
     anonymised = models.JSONField(_("replaced personal data"), null=True, editable=False)
+    asked_anonymising = models.JSONField(null=True, editable=False)
     pages_count = models.PositiveIntegerField(_("pages"), null=True, editable=False)
     sections_count = models.PositiveIntegerField(_("sections"), null=True, editable=False)
     tables_count = models.PositiveIntegerField(_("tables"), null=True, editable=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 KINDS = {
@@ -28,6 +28,15 @@ class Anonymising:
 
     def __bool__(self) -> bool:
         return bool(self.kinds or self.fields)
+
+    def as_json(self) -> dict[str, list[str]]:
+        """Give it as it is kept with a version."""
+        return {"kinds": sorted(self.kinds), "fields": sorted(self.fields)}
+
+    @classmethod
+    def from_json(cls, kept: Mapping[str, Collection[str]] | None) -> Anonymising | None:
+        """Read what a version keeps; None for nothing."""
+        return None if kept is None else cls(kinds=frozenset(kept["kinds"]), fields=frozenset(kept["fields"]))
 
     def __or__(self, other: Anonymising) -> Anonymising:
         return Anonymising(kinds=self.kinds | other.kinds, fields=self.fields | other.fields)

@@ -7,10 +7,11 @@ from pathlib import Path
 
 from django.utils.translation import gettext_lazy as _
 
-from hub.access.principals import Principal
+from hub.access.principals import Classification, Principal
 from hub.core.errors import Conflict
 from hub.core.temporary import temp_dir
 from knowledge.documents.uploads import Upload, create_document, hash_file
+from knowledge.types.anonymising import Anonymising
 from review.models import Review
 from review.runs.reviews import start_review
 
@@ -36,7 +37,9 @@ def take_next_version(principal: Principal, review: Review, content: bytes) -> R
             size_bytes=size_bytes,
             path=document.path,
             collection=document.collection.slug,
+            classification=Classification(document.classification),
             replace=True,
+            anonymise=Anonymising.from_json(version.asked_anonymising),
         )
         create_document(principal=principal, upload=upload)
     checklist = review.checklist_version.checklist.code

@@ -17,7 +17,9 @@ from hub.access.permissions import Role
 from hub.access.services import principal_for_user
 from hub.core import temporary
 from knowledge.documents.batches import undo_batch
+from knowledge.documents.deletion import delete_document
 from knowledge.models import Collection, Document, UploadBatch
+from knowledge.storage import get_blob_store
 from knowledge.text.document_kinds import guess_kind
 from tests.factories import new_user, work_through
 from tests.hub.admin.support import DESIGN, add_document, client_of, grant, make_user
@@ -183,6 +185,48 @@ def test_taking_back_twice_changes_nothing_more_and_later_versions_stay(browser:
     (refused,) = undo_batch(principal, BATCH).refused
     assert refused[0] == "前から.md"
     assert Document.objects.get().versions.count() == 4
+
+
+def test_what_came_in_while_a_batch_is_taken_back_stays(browser: Client, uploader: User, monkeypatch: Any) -> None:
+    send(browser, ("設計.md", b"# A"))
+    delete = delete_document
+
+    def overtaken(**asked: Any) -> Any:
+        send(browser, ("設計.md", b"# B"), batch="bat_later")
+        return delete(**asked)
+
+    monkeypatch.setattr("knowledge.documents.batches.delete_document", overtaken)
+    done = undo_batch(principal_for_user(uploader), BATCH)
+    assert (done.deleted, [path for path, _error in done.refused]) == ((), ["設計.md"])
+    assert Document.objects.get().latest_version.number == 2
+
+
+def test_a_mended_file_loses_what_the_one_before_lost(browser: Client) -> None:
+    failing = b"# A\n\nmail: taro@example.co.jp\n"
+    send(browser, ("設計.md", failing), anonymise_kinds="email")
+    document = Document.objects.get()
+    assert document.latest_version.anonymised == {"email": 1}
+    mended = b"# A\n\nmail: taro@example.co.jp, hanako@example.co.jp\n"
+    send(browser, ("直した.md", mended), mends=document.public_id)
+    document.refresh_from_db()
+    assert document.latest_version.number == 2
+    with get_blob_store().open(document.latest_version.blob_id) as file:
+        assert b"@example" not in file.read()
+
+
+@pytest.mark.parametrize("wrong", ["a\x00b"])
+def test_forms_with_characters_that_no_name_has_are_refused_in_words(browser: Client, wrong: str) -> None:
+    for address in ("/documents/upload/retry/", "/documents/upload/undo/"):
+        assert browser.post(address, {"batch": wrong}).status_code in (404, 422)
+    for form in ({"name": wrong, "query": ""}, {"name": "a", "query": wrong}, {"forget": wrong}):
+        assert browser.post("/documents/views/", form).status_code in (302, 404, 422), form
+    sent = {"files": [SimpleUploadedFile("a.md", b"# A")], "collection": "default"}
+    assert browser.post("/documents/upload/files/", {**sent, "batch": wrong}).status_code < 500
+    assert browser.post("/documents/upload/files/", {**sent, "mends": wrong}).status_code < 500
+    assert browser.post("/documents/upload/files/", {**sent, "below": wrong}).status_code < 500
+    assert browser.post("/documents/change/", {"document": wrong, "document_type": "other"}).status_code < 500
+    for query in ({"batch": wrong}, {"batch": BATCH, "of": wrong}, {"batch": BATCH, "state": wrong}):
+        assert browser.get("/documents/upload/rows/", query).status_code < 500
 
 
 def test_a_batch_is_its_uploaders_own(browser: Client, tmp_path: Path) -> None:

@@ -13,7 +13,9 @@ from docx.comments import Comment as WordComment
 from lxml import etree
 from openpyxl.comments import Comment
 
+from hub.access.principals import Classification
 from hub.core.errors import Conflict, InvalidInput
+from knowledge.models import Document
 from review.models import Finding, Review
 from review.report.answers import apply_answers, preview_answers
 from review.runs.finding_schemas import FindingOut
@@ -122,6 +124,18 @@ def test_changed_words_are_proposed_as_fixed_and_become_the_next_version(reviewe
     assert following.checklist_version == reviewed.checklist_version
     with pytest.raises(Conflict):
         apply_answers(OPERATOR, reviewed.public_id, content, next_version=True)
+
+
+def test_the_next_version_goes_to_the_document_and_not_to_an_open_one_at_its_path(reviewed):
+    document = reviewed.version.document
+    Document.objects.filter(pk=document.pk).update(classification=Classification.C3)
+    twin = Document.objects.get(pk=document.pk)
+    twin.pk, twin.public_id, twin.latest_version, twin.current_version = None, "doc_twin", None, None
+    twin.classification = document.collection.classification
+    twin.save()
+    done = apply_answers(OPERATOR, reviewed.public_id, annotated(reviewed), next_version=True)
+    assert Review.objects.get(public_id=done.next_review).version.document == document
+    assert not twin.versions.exists()
 
 
 def test_what_was_decided_in_the_hub_meanwhile_is_never_overwritten(reviewed):
