@@ -181,13 +181,18 @@ def describe_figure_again(*, principal: Principal, document_id: str, figure_id: 
 
     The same model is not paid twice for the same picture: it gives what it gave before.
 
-    Raises NotFound and Forbidden; Conflict where nothing describes figures, or not those of this kind.
+    Raises NotFound and Forbidden; Conflict where nothing describes figures, or not those of this kind or version.
     """
     figure = _find_figure(changeable_document(principal, document_id), figure_id)
     if not describes_figures():
         raise Conflict(
             _("Figures are not described here: HUB_DESCRIBE_FIGURES is off, or no language model is configured."),
             code="figures_not_described",
+        )
+    if figure.version.anonymised is not None:
+        raise Conflict(
+            _("Personal data was replaced in this version, but not in its pictures: they are not described."),
+            code="figures_of_anonymised",
         )
     if figure.media_type not in MEDIA_TYPES:
         raise Conflict(
@@ -210,7 +215,9 @@ def describe_figure_again(*, principal: Principal, document_id: str, figure_id: 
 
 
 def _find_figure(document: Document, figure_id: str) -> Figure:
-    figure = Figure.objects.filter(version=readable_version(document), public_id=figure_id).first()
+    figure = (
+        Figure.objects.select_related("version").filter(version=readable_version(document), public_id=figure_id).first()
+    )
     if figure is None:
         raise NotFound(
             _('The document "{document_id}" has no figure "{figure_id}".'),

@@ -178,7 +178,10 @@ def _waiting() -> Q:
 
 
 def _due_figures() -> QuerySet[Figure]:
-    """Pictures of a kind that models take, of versions that search sees; none unless they are to be described."""
+    """Pictures of a kind that models take, of versions that search sees; none unless they are to be described.
+
+    Those of versions that personal data was taken out of are never: what is drawn in them is as it was.
+    """
     if not describes_figures():
         return Figure.objects.none()
     return Figure.objects.filter(
@@ -186,6 +189,7 @@ def _due_figures() -> QuerySet[Figure]:
         media_type__in=MEDIA_TYPES,
         version__document__current_version=F("version"),
         version__document__retired_at__isnull=True,
+        version__anonymised__isnull=True,
     )
 
 

@@ -85,7 +85,8 @@ def sources_of(version: DocumentVersion) -> tuple[list[Source], int]:
             found.setdefault(picture, Source(picture=picture, blob_id=version.blob_id, page=page["number"]))
     figures = Figure.objects.filter(version=version, media_type__in=_MEDIA_TYPES).order_by("index")
     pictures = list(dict.fromkeys(figures.values_list("blob_id", flat=True)))
-    if not settings.CONFIG.hub_ocr_figures:
+    # Nobody replaced in pictures what was taken out of the texts around them.
+    if not settings.CONFIG.hub_ocr_figures or version.anonymised is not None:
         pictures = []
     for blob_id in pictures[:MOST_FIGURES]:
         found.setdefault(blob_id, Source(picture=blob_id, blob_id=blob_id))

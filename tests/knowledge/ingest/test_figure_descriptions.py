@@ -10,11 +10,12 @@ import pytest
 from django.db.models.functions import Now
 
 from hub.access.principals import Classification, local_operator
+from hub.core.errors import Conflict
 from hub.llm.models import RecordedAnswer
-from knowledge.documents.reading import get_structure
+from knowledge.documents.reading import describe_figure_again, get_structure
 from knowledge.ingest import pipeline
 from knowledge.ingest.figures import describe_figure, take_due_figures
-from knowledge.models import Chunk, Document, DocumentStatus, Figure
+from knowledge.models import Chunk, Document, DocumentStatus, DocumentVersion, Figure
 from tests.factories import work_through
 from tests.hub.llm.conftest import configure, configured, server  # noqa: F401 (fixtures)
 from tests.knowledge.ingest.test_figures import ingest
@@ -67,6 +68,18 @@ def test_a_described_picture_is_not_asked_about_again_even_when_the_document_is_
     work_through(document)
     assert take_due_figures() == []
     assert len(seeing.requests) == 2
+
+
+def test_pictures_in_a_file_that_personal_data_was_taken_out_of_are_not_described(tmp_path: Path, seeing):
+    document = ingest(tmp_path, 1, 2)
+    assert take_due_figures()
+    DocumentVersion.objects.update(anonymised={})
+    assert take_due_figures() == []
+    figure = Figure.objects.filter(media_type="image/png").first()
+    with pytest.raises(Conflict) as refused:
+        describe_figure_again(principal=local_operator(), document_id=document.public_id, figure_id=figure.public_id)
+    assert refused.value.error_code == "figures_of_anonymised"
+    assert seeing.requests == []
 
 
 def test_an_answer_that_came_before_a_crash_is_taken_from_the_recordings(tmp_path: Path, seeing):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import docx
 import pytest
 from PIL import Image
 
@@ -13,7 +14,7 @@ from knowledge.documents.documents import get_document
 from knowledge.documents.reindexing import cancel_reading, reindex_document, retry_unread
 from knowledge.documents.schemas import document_out
 from knowledge.ingest import page_readings, pipeline
-from knowledge.models import Chunk, Document, DocumentVersion, PageText
+from knowledge.models import Chunk, Collection, Document, DocumentVersion, PageText
 from knowledge.search.hybrid import search
 from knowledge.types.search import SearchQuery
 from tests.factories import upload_file, work_through
@@ -67,6 +68,24 @@ def test_without_an_engine_the_document_says_so_and_is_read_once_there_is_one(tm
     settings.CONFIG = before
     assert retry_unread(principal=local_operator(), collection="default").started == (document.public_id,)
     assert work_through(document).latest_version.status == "ready"
+
+
+def test_pictures_in_a_file_that_personal_data_was_taken_out_of_are_not_read(tmp_path, settings):
+    settings.CONFIG = settings.CONFIG.model_copy(update={"hub_ocr_engine": "none"})
+    path = tmp_path / "連絡先.docx"
+    written = docx.Document()
+    written.add_paragraph("連絡先は taro@example.co.jp とする。")
+    picture = tmp_path / "名刺.png"
+    page_picture(["hanako@example.co.jp"]).save(picture)
+    written.add_picture(str(picture))
+    written.save(path)
+    as_it_is = work_through(upload_file(local_operator(), path).document).latest_version
+    assert len(page_readings.sources_of(as_it_is)[0]) == 1
+
+    Collection.objects.update(anonymised_kinds=["email"])
+    without = work_through(upload_file(local_operator(), path).document).latest_version
+    assert (without.number, without.anonymised) == (2, {"email": 1})
+    assert page_readings.sources_of(without) == ([], 0)
 
 
 def test_a_worker_that_dies_loses_one_page_at_most(tmp_path, engine, monkeypatch):
