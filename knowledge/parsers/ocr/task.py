@@ -102,6 +102,10 @@ def _own_resolution(page: pypdfium2.PdfPage) -> float | None:
 _LEAST_DPI = 72
 
 
+# Pillow knows many more, some of which start other programs.
+_FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "BMP", "TIFF")
+
+
 def picture(path: Path, number: int) -> tuple[Image.Image, float]:
     """Open a frame of a picture in grey on white. Its pixels count as points.
 
@@ -110,7 +114,7 @@ def picture(path: Path, number: int) -> tuple[Image.Image, float]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            with Image.open(path) as opened:
+            with Image.open(path, formats=_FORMATS) as opened:
                 if opened.width * opened.height > MOST_PIXELS:
                     raise parse_error("too_many_pixels", limit=f"{MOST_PIXELS:,}")
                 opened.seek(number - 1)

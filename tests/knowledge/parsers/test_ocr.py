@@ -13,7 +13,7 @@ import pytest
 from PIL import Image
 
 from knowledge.parsers import ParseError, ParseLimits, parse_isolated
-from knowledge.parsers.ocr.task import read_page
+from knowledge.parsers.ocr.task import picture, read_page
 from knowledge.parsers.registry import parse_file
 from knowledge.types.documents import BlockKind
 from knowledge.types.ocr import PageReading, ReadLine
@@ -168,3 +168,11 @@ def test_a_reading_survives_being_stored() -> None:
     assert PageReading.from_json(json.loads(json.dumps(read.as_json()))) == read
     with pytest.raises((ValueError, KeyError, TypeError)):
         PageReading.from_json({**read.as_json(), "lines": [{"text": "a"}]})
+
+
+def test_ocr_opens_no_picture_of_a_kind_that_the_hub_does_not_take(tmp_path: Path):
+    path = tmp_path / "page.png"
+    Image.new("RGB", (40, 20), "white").save(path, "PPM")
+    with pytest.raises(ParseError) as refused:
+        picture(path, 1)
+    assert refused.value.code == "corrupted"
