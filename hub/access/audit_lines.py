@@ -46,7 +46,7 @@ READS = frozenset(
 # What the hub itself relies on later: who uploaded a document does not sign its review, and what was removed of the
 # trail explains what is missing in it.
 KEPT = frozenset({"AUDIT_REMOVE", "DOCUMENT_UPLOAD"})
-ACCESS = frozenset({"AUDIT_EXPORT", "CONFIG_CHANGE"})
+ACCESS = frozenset({"AUDIT_EXPORT", "CONFIG_CHANGE", "EVALUATION_READERS"})
 ACCESS_BEGINNINGS = ("ACCOUNT_", "LOGIN", "LOGOUT", "TOKEN_", "GRANT_", "ROLE_", "SESSION_")
 
 LONGEST_TEXT = 500

@@ -72,6 +72,7 @@ class HubRight(StrEnum):
     MASTERS = "masters"
     ONTOLOGIES = "ontologies"
     EVALUATION = "evaluation"
+    APPROVERS = "approvers"
     PROMPTS = "prompts"
     COLLECTIONS = "collections"
     OPERATION = "operation"
@@ -93,6 +94,7 @@ _RIGHT_LABELS: dict[HubRight, Promise] = {
     HubRight.MASTERS: _("check masters, judge prompts, scenarios and mappings"),
     HubRight.ONTOLOGIES: _("ontologies, guidelines, types of documents and of the graph, identifier patterns"),
     HubRight.EVALUATION: _("evaluation datasets, saved questions, runs and the gate"),
+    HubRight.APPROVERS: _("naming who reads an evaluation dataset"),
     HubRight.PROMPTS: _("prompts of assistants"),
     HubRight.COLLECTIONS: _("making collections"),
     HubRight.OPERATION: _("embedding sets, sources, storage and confirmations of providers"),
@@ -104,6 +106,7 @@ _RIGHT_SCOPES: dict[HubRight, Scope] = {
     HubRight.MASTERS: Scope.CURATE,
     HubRight.ONTOLOGIES: Scope.CURATE,
     HubRight.EVALUATION: Scope.CURATE,
+    HubRight.APPROVERS: Scope.CURATE,
     HubRight.PROMPTS: Scope.CURATE,
     HubRight.COLLECTIONS: Scope.CURATE,
     HubRight.OPERATION: Scope.ADMIN,
@@ -136,7 +139,7 @@ _READS = frozenset({Scope.READ, Scope.SEARCH})
 
 HUB_ROLES: dict[HubRole, Carried] = {
     HubRole.CURATOR: Carried(
-        frozenset({HubRight.MASTERS, HubRight.ONTOLOGIES, HubRight.EVALUATION, HubRight.PROMPTS, HubRight.COLLECTIONS}),
+        frozenset(HubRight) - {HubRight.OPERATION, HubRight.AUDIT, HubRight.PEOPLE},
         _READS | {Scope.CURATE},
     ),
     HubRole.OPERATOR: Carried(

@@ -11,6 +11,7 @@ from ninja import Field, Query, Router, Schema, Status
 from hub.access.principals import HubRight
 from hub.core.bounds import GIVEN_JSON, PROMPT_TEXT
 from hub.core.errors import InvalidInput
+from hub.evaluation import datasets as hub_datasets
 from hub.evaluation.cases import MOST_ROWS, Row
 from hub.rest.auth import HubRequest
 from hub.rest.idempotency import reads
@@ -59,7 +60,11 @@ class DatasetPatch(Schema):
     name: LongText | None = None
     is_nightly: bool | None = None
     guards: ShortTexts | None = Field(None, description="checklist:CODE, embedding_set, prompt")
-    readers: ShortTexts | None = Field(None, description="user names: all who may read the dataset")
+    readers: ShortTexts | None = Field(None, description="as in PUT …/readers, for who may name them")
+
+
+class ReadersIn(Schema):
+    readers: ShortTexts = Field(description="user names: all who may read the dataset, besides superusers")
 
 
 class CaseQuery(Schema):
@@ -122,6 +127,12 @@ def list_datasets(request: HubRequest) -> list[shapes.DatasetOut]:
 def get_dataset(request: HubRequest, code: str) -> shapes.DatasetOut:
     """One dataset."""
     return shapes.dataset_out(datasets.read_dataset(request.principal, code))
+
+
+@router.put("/evaluation/datasets/{code}/readers", response=shapes.ReadersOut)
+def name_readers(request: HubRequest, code: str, fields: ReadersIn) -> shapes.ReadersOut:
+    """Name who reads a dataset, all of them; it takes the right to name them, not that to read it."""
+    return shapes.readers_out(hub_datasets.name_readers(principal=request.principal, code=code, readers=fields.readers))
 
 
 @router.patch("/evaluation/datasets/{code}", response=shapes.DatasetOut)

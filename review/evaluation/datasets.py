@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.db.models import Count, Q, QuerySet
 from django.utils.translation import gettext_lazy as _
@@ -15,7 +14,7 @@ from hub.access.principals import HubRight, Principal, Scope
 from hub.access.services import record_event
 from hub.core.errors import Conflict, InvalidInput, NotFound
 from hub.evaluation.cases import RETRIEVAL, REVIEW
-from hub.evaluation.datasets import check_code, get_dataset
+from hub.evaluation.datasets import begin, check_code, get_dataset, name_readers
 from hub.evaluation.models import READING_SCOPES, EvaluationCase, EvaluationDataset, EvaluationRun
 from knowledge.models import Document
 from knowledge.models.documents import DocumentQuerySet
@@ -59,9 +58,7 @@ def create_dataset(*, principal: Principal, code: str, name: str = "") -> Evalua
     try:
         with transaction.atomic():
             made = EvaluationDataset.objects.create(code=code, name=name.strip() or code)
-            if principal.user_id is not None:
-                made.readers.add(principal.user_id)
-            record(principal, "CREATE", code)
+            begin(principal, made)
     except IntegrityError as error:
         raise Conflict(_('The code "{given}" is taken.'), code="dataset_exists", given=code) from error
     return read_dataset(principal, code)
@@ -76,10 +73,13 @@ def change_dataset(
     guards: Sequence[str] | None = None,
     readers: Sequence[str] | None = None,
 ) -> EvaluationDataset:
-    """Change what is given of a dataset; ``readers`` are user names, all of them. Raises NotFound, InvalidInput."""
+    """Change what is given of a dataset; ``readers`` are user names, all of them.
+
+    Raises NotFound, InvalidInput, Forbidden; for ``readers`` what :func:`hub.evaluation.datasets.name_readers` does.
+    """
     principal.require_hub(HubRight.EVALUATION)
     found = get_dataset(principal, code)
-    given = {"name": name, "is_nightly": is_nightly, "guards": guards, "readers": readers}
+    given = {"name": name, "is_nightly": is_nightly, "guards": guards}
     if name is not None:
         found.name = name.strip()[:LONGEST_NAME] or code
     if is_nightly is not None:
@@ -89,8 +89,9 @@ def change_dataset(
     with transaction.atomic():
         found.save()
         if readers is not None:
-            found.readers.set(_users(readers))
-        record(principal, "CHANGE", code, **{key: value for key, value in given.items() if value is not None})
+            name_readers(principal=principal, code=code, readers=readers)
+        if changed := {key: value for key, value in given.items() if value is not None}:
+            record(principal, "CHANGE", code, **changed)
     return list_datasets(principal).filter(pk=found.pk).first() or found
 
 
@@ -102,13 +103,6 @@ def _checked_guards(guards: Sequence[str]) -> list[str]:
             _("guards: unknown {unknown}. Known: {known}."), unknown=", ".join(unknown), known=", ".join(known)
         )
     return sorted(set(guards))
-
-
-def _users(names: Sequence[str]) -> list[User]:
-    users = list(User.objects.filter(username__in=names, is_active=True))
-    if unknown := sorted(set(names) - {user.username for user in users}):
-        raise InvalidInput(_("readers: there is nobody called {unknown}."), unknown=", ".join(unknown))
-    return users
 
 
 def delete_dataset(*, principal: Principal, code: str) -> None:

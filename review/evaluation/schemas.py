@@ -128,6 +128,18 @@ class EvaluationOut(EvaluationRowOut):
     notices: list[dict[str, str]]
 
 
+class ReadersOut(BaseModel):
+    """Who reads a dataset."""
+
+    code: str
+    readers: list[str]
+
+
+def readers_out(row: EvaluationDataset) -> ReadersOut:
+    """Say who reads a dataset, by user name."""
+    return ReadersOut(code=row.code, readers=sorted(row.readers.values_list("username", flat=True)))
+
+
 def dataset_out(row: EvaluationDataset) -> DatasetOut:
     """Expects what ``list_datasets`` selects."""
     return filled(DatasetOut, row, readers=sorted(user.get_username() for user in row.readers.all()))

@@ -149,6 +149,7 @@ WIDE: dict[tuple[str, str], Any] = {
     ("post", "/checklists/{code}/versions/{number}/retire"): None,
     ("post", "/evaluation/datasets"): {"code": "pwn"},
     ("patch", "/evaluation/datasets/{code}"): {"guards": []},
+    ("put", "/evaluation/datasets/{code}/readers"): {"readers": []},
     ("delete", "/evaluation/datasets/{code}"): None,
     ("post", "/evaluation/datasets/{code}/cases/import"): [{"query": "性能", "relevant": ["a.md"]}],
     ("post", "/evaluation/datasets/{code}/cases/import/preview"): [{"query": "性能", "relevant": ["a.md"]}],
@@ -173,6 +174,7 @@ NOT_WIDE = {
     ("delete", "/documents/{document_id}"),
     ("post", "/documents/{document_id}/figures/{figure_id}/describe"),
     ("post", "/documents/{document_id}/reindex"),
+    ("post", "/documents/{document_id}/ocr/cancel"),
     ("patch", "/collections/{slug}"),
     ("delete", "/collections/{slug}"),
     ("put", "/collections/{slug}/grants"),
@@ -330,6 +332,7 @@ VALUES: dict[str, Any] = {
     "code": lambda row: getattr(row, "code", "gold"),
     "run_id": lambda row: EvaluationRun.objects.earliest("pk").public_id,
     "report_format": lambda row: "json",
+    "file_format": lambda row: "csv",
 }
 
 

@@ -99,6 +99,7 @@ def examples_of(review: Review, folder: Path, *, dataset_code: str = "cases") ->
             f"{address} code": dataset.code
             for address in (
                 "/api/v1/evaluation/datasets/{code}",
+                "/api/v1/evaluation/datasets/{code}/readers",
                 "/api/v1/evaluation/datasets/{code}/cases",
                 "/api/v1/evaluation/datasets/{code}/cases/import",
                 "/api/v1/evaluation/datasets/{code}/cases/import/preview",

@@ -9,7 +9,8 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
-from hub.access.principals import local_operator
+from hub.access.models import HubRoleGrant
+from hub.access.principals import HubRole, local_operator
 from hub.core.errors import InvalidInput
 from hub.evaluation.models import EvaluationDataset, EvaluationRun
 from review.evaluation import cases, datasets, execution, runs
@@ -50,10 +51,31 @@ def test_a_curator_makes_imports_runs_and_sees_the_trend(queue) -> None:
     client.post(reverse("admin:evaluation_evaluationrun_baseline", args=[run.public_id]))
     run.refresh_from_db()
     assert run.is_baseline
-    change = {"name": "新", "guards": "checklist:basic-design", "readers": "品質", "is_nightly": "on"}
+    change = {"name": "新", "guards": "checklist:basic-design", "is_nightly": "on"}
     client.post(reverse("admin:evaluation_evaluationdataset_change_dataset", args=["gold"]), change)
     dataset = EvaluationDataset.objects.get()
     assert (dataset.name, dataset.is_nightly, dataset.guards) == ("新", True, ["checklist:basic-design"])
+
+
+def test_who_names_readers_does_so_on_the_page_without_reading_the_dataset() -> None:
+    datasets.create_dataset(principal=local_operator(), code="gold", name="秘密の正解")
+    evaluator, approver = make_user("評価者"), make_user("整備者")
+    HubRoleGrant.objects.create(user=evaluator, role=HubRole.EVALUATOR)
+    HubRoleGrant.objects.create(user=approver, role=HubRole.CURATOR)
+    door = reverse("admin:evaluation_evaluationdataset_readers", args=["gold"])
+    refused = client_of(evaluator).post(door, {"readers": "評価者"}, follow=True).content.decode()
+    assert not EvaluationDataset.objects.get().readers.exists()
+    assert "整備者" not in refused
+
+    client = client_of(approver)
+    listed = client.get(reverse(LIST)).content.decode()
+    assert door in listed
+    assert "秘密の正解" not in listed
+    assert "いない人" in client.post(door, {"readers": "評価者、いない人"}, follow=True).content.decode()
+    client.post(door, {"readers": "評価者"})
+    assert [user.username for user in EvaluationDataset.objects.get().readers.all()] == ["評価者"]
+    assert "秘密の正解" in client_of(evaluator).get(reverse(LIST)).content.decode()
+    assert door not in client_of(evaluator).get(reverse(LIST), follow=True).content.decode()
 
 
 def test_who_reads_no_dataset_sees_neither_list_nor_run() -> None:

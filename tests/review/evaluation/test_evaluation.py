@@ -7,13 +7,16 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.db.models.functions import Now
 from django.test.utils import CaptureQueriesContext
 
 from hub.access.models import AuditEvent
-from hub.access.principals import Role, local_operator
+from hub.access.principals import HubRole, Principal, Role, local_operator
+from hub.access.services import principal_for_user
 from hub.core.errors import Conflict, Forbidden, InvalidInput, NotFound
+from hub.evaluation.datasets import name_readers, own_dataset
 from hub.evaluation.execution import store_scores, take_stuck
 from hub.evaluation.models import EvaluationDataset, EvaluationRun
 from knowledge.models import Collection
@@ -24,7 +27,15 @@ from review.models import Finding
 from review.runs.execution import execute as execute_review
 from review.runs.reviews import start_review
 from tests.conftest import REPOSITORY
-from tests.factories import hub_curator, new_collection, principal_with, upload_file, work_through
+from tests.factories import (
+    hub_curator,
+    make_holder,
+    new_collection,
+    new_user,
+    principal_with,
+    upload_file,
+    work_through,
+)
 from tests.review.evaluation.sample_cases import CASES, SAMPLE
 
 pytestmark = pytest.mark.django_db
@@ -132,6 +143,48 @@ def test_only_named_readers_see_a_dataset_and_its_runs(dataset) -> None:
     assert counted.review_cases == len(CASES)
     with pytest.raises(Forbidden):
         datasets.create_dataset(principal=principal_with(Role.CURATOR, collection), code="other")
+
+
+def an_evaluator() -> Principal:
+    return principal_for_user(make_holder(new_user(), HubRole.EVALUATOR))
+
+
+def test_who_may_name_readers_names_them_and_each_naming_is_a_line(dataset) -> None:
+    evaluator, curator = an_evaluator(), hub_curator()
+    datasets.change_dataset(principal=ME, code="gold", readers=[evaluator.name])
+    for readers in ([evaluator.name, curator.name], []):  # a reader, but not one who names others, or takes a name out
+        with pytest.raises(Forbidden):
+            datasets.change_dataset(principal=evaluator, code="gold", readers=readers, name="新")
+    with pytest.raises(Forbidden):
+        name_readers(principal=evaluator, code="gold", readers=[evaluator.name])
+    with pytest.raises(InvalidInput, match="いない人"):
+        name_readers(principal=curator, code="gold", readers=["いない人"])
+    assert datasets.read_dataset(evaluator, "gold").name == "正解データ"
+
+    User.objects.filter(pk=evaluator.user_id).update(is_active=False)  # one who stays named reads nothing
+    name_readers(principal=curator, code="gold", readers=[evaluator.name, curator.name])
+    name_readers(principal=curator, code="gold", readers=[curator.name, evaluator.name])
+    name_readers(principal=curator, code="gold", readers=[curator.name])
+    lines = AuditEvent.objects.filter(action="EVALUATION_READERS", resource="dataset:gold").order_by("pk")
+    assert [(line.principal, line.details["named"], line.details["withdrawn"]) for line in lines] == [
+        (ME.name, [evaluator.name], []),
+        (curator.name, [curator.name], []),
+        (curator.name, [], [evaluator.name]),
+    ]
+    assert {line.kind for line in lines} == {"access"}
+    with pytest.raises(InvalidInput):
+        name_readers(principal=curator, code="gold", readers=[evaluator.name])
+
+
+def test_the_maker_of_a_dataset_is_its_first_reader_and_the_trail_says_so() -> None:
+    evaluator = an_evaluator()
+    datasets.create_dataset(principal=evaluator, code="mine")
+    own_dataset(evaluator, "asked")
+    lines = AuditEvent.objects.filter(action="EVALUATION_CREATE").order_by("pk")
+    assert [(line.resource, line.details["named"]) for line in lines] == [
+        ("dataset:mine", [evaluator.name]),
+        ("dataset:asked", [evaluator.name]),
+    ]
 
 
 def test_a_run_judges_only_documents_that_its_starter_may_read(dataset) -> None:
