@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
+from itertools import zip_longest
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -112,12 +114,19 @@ def _check_review(review_id: str, other: str) -> None:
 
 
 def _blocks(text: str) -> Iterator[_Block]:
-    """Yield the findings that a note is about: each from its head to the head of the next."""
+    """Yield the findings that a note is about: each from its head to the head of the next, or the next line.
+
+    Each part of the text is read once: whoever wrote the file may have put any number of lines into one note.
+    """
+    heads = list(_HEAD.finditer(text))
+    references = list(REFERENCE.finditer(text))
+    starts = [head.start() for head in heads]
     done = 0
-    for reference in REFERENCE.finditer(text):
-        head = _HEAD.search(text, done, reference.start())
-        following = _HEAD.search(text, reference.end())
-        below = text[reference.end() : following.start() if following else len(text)].strip()
+    for reference, following in zip_longest(references, references[1:]):
+        first, after = bisect_left(starts, done), bisect_left(starts, reference.end())
+        head = heads[first] if first < after else None
+        ends = [*starts[after : after + 1], *([following.start()] if following else [])]
+        below = text[reference.end() : min(ends, default=len(text))].strip()
         done = reference.end()
         number, index = (int(head["number"]), int(head["index"] or 1)) if head else (0, 1)
         yield _Block(reference=reference, number=number, index=index, below=below)

@@ -17,6 +17,7 @@ from hub.access.principals import Classification
 from hub.core.errors import Conflict, InvalidInput
 from knowledge.models import Document
 from review.models import Finding, Review
+from review.report.annotated.returned import _blocks
 from review.report.answers import apply_answers, preview_answers
 from review.runs.finding_schemas import FindingOut
 from review.runs.reviews import review_facts
@@ -136,6 +137,16 @@ def test_the_next_version_goes_to_the_document_and_not_to_an_open_one_at_its_pat
     done = apply_answers(OPERATOR, reviewed.public_id, annotated(reviewed), next_version=True)
     assert Review.objects.get(public_id=done.next_review).version.document == document
     assert not twin.versions.exists()
+
+
+def test_a_note_of_very_many_lines_of_the_hub_is_read_once():
+    line = f"hub:fnd_0123456789ab:1:{'0' * 16}"
+    text = "\n".join([line, "返答です。"] * 2000)
+    blocks = list(_blocks(text))
+    assert len(blocks) == 2000
+    assert {block.below for block in blocks} == {"返答です。"}
+    headed = "\n".join(["【指摘 7】 重大", line, "返答です。"] * 2000)
+    assert {(block.number, block.below) for block in _blocks(headed)} == {(7, "返答です。")}
 
 
 def test_what_was_decided_in_the_hub_meanwhile_is_never_overwritten(reviewed):
