@@ -104,6 +104,7 @@ class Source:
     citation: Citation
     place: str
     link: str
+    quote: str  # as people read it: the cells of a row without the signs of Markdown
 
 
 @home_page
@@ -245,4 +246,7 @@ def _sentences(found: Answer) -> dict[str, Any]:
 def _source(citation: Citation, *, number: int) -> Source:
     hit = citation.hit
     link = passage_address(hit.document_id, hit.version, citation.start_offset, citation.end_offset)
-    return Source(number=number, citation=citation, place=place_of(hit), link=link)
+    quote = _LINE_BREAK.sub(" ", citation.quote)
+    if is_row(citation.quote):
+        quote = " / ".join(filter(None, cells_of(quote)))
+    return Source(number=number, citation=citation, place=place_of(hit), link=link, quote=quote)

@@ -21,7 +21,7 @@ from hub.core.errors import Conflict, NotFound, Unavailable
 from hub.home.addresses import document_address, page_address, page_picture_address
 from hub.home.editing import bulk_choices, edit_choices
 from hub.home.pages import home_page, render_home
-from hub.home.uploading import may_upload, uploader
+from hub.home.uploading import MENDABLE, may_upload, uploader
 from hub.rest.pagination import cursor_scope, paginate_keyset
 from knowledge.documents.documents import get_document, is_changeable
 from knowledge.documents.reading import list_documents, list_versions, open_original
@@ -118,6 +118,7 @@ def document(request: HttpRequest, public_id: str) -> HttpResponseBase:
         title=row.title,
         document=row,
         facts=document_out(row),
+        is_mendable=row.latest_version is not None and row.latest_version.status in MENDABLE,
         versions=versions,
         text=text,
         outline=outline_of(text),

@@ -68,6 +68,14 @@ def server_error(request: HttpRequest) -> HttpResponse:
         return HttpResponse(SHORTEST.format(id=request_id()), status=500)
 
 
+def form_only(request: HttpRequest) -> HttpResponse:
+    """Make the page of an address that only forms are sent to, and that somebody opened."""
+    title, message = _("There is no page here"), _("Only a form is sent to this address. Nothing was changed.")
+    page = _page(request, 405, title, message, code="method_not_allowed")
+    page["Allow"] = "POST"
+    return page
+
+
 def form_expired(request: HttpRequest, reason: str = "") -> HttpResponse:
     """CSRF_FAILURE_VIEW: the form was opened before the sign-in, in another session, or by another site."""
     if problems.is_api_call(request):

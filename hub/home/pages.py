@@ -16,14 +16,14 @@ from django.utils.functional import Promise
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_safe
 
 from hub.admin_site.confirming import asked_first
 from hub.admin_site.pages import View, is_signed_in, is_staff
 from hub.core.bounds import unstorable
 from hub.core.errors import HubError
 from hub.core.texts import UNSTORABLE
-from hub.home.errors import error_page
+from hub.home.errors import error_page, form_only
 
 FETCHED = "fetch"
 # Without what the admin's scripts need: these pages have one script. Widths of a sheet's columns are inline styles.
@@ -79,7 +79,13 @@ def _check_characters(request: HttpRequest, named: Mapping[str, Any]) -> None:
 
 def home_action(view: View) -> View:
     """As `home_page`, for what a form of a page does. It is guarded by Django's check of where the form is from."""
-    return never_cache(require_POST(_guarded(view)))
+    taken = _guarded(view)
+
+    @wraps(view)
+    def act(request: HttpRequest, **named: Any) -> HttpResponseBase:  # noqa: ANN401
+        return taken(request, **named) if request.method == "POST" else form_only(request)
+
+    return never_cache(act)
 
 
 def is_fetched(request: HttpRequest) -> bool:

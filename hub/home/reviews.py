@@ -14,7 +14,7 @@ from hub.home.addresses import passage_address
 from hub.home.pages import home_page, render_home
 from hub.rest.pagination import cursor_scope, paginate_keyset
 from review.models import SEVERITIES, UNFINISHED, CheckResult
-from review.report import RENDERERS, build_report
+from review.report import FORMAT_NAMES, build_report
 from review.report.facts import judge_label, label, place_of
 from review.runs.finding_schemas import FindingOut, certainty_label, sure_first
 from review.runs.reviews import get_review, list_reviews, show_review
@@ -52,7 +52,7 @@ def review(request: HttpRequest, review_id: str) -> HttpResponseBase:
         checks=[(one, judge_label(one)) for one in facts.results],
         verdicts=dict(CheckResult._meta.get_field("verdict").flatchoices),
         is_in_work=row.status in UNFINISHED,
-        report_formats=[name for name in RENDERERS if name != "json"],
+        report_formats=[(code, name) for code, name in FORMAT_NAMES.items() if code != "json"],
     )
 
 

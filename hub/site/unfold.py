@@ -97,7 +97,8 @@ UNFOLD: dict[str, Any] = {
         "navigation": [
             {
                 "items": [
-                    {"title": _("Home"), "icon": "home", "link": reverse_lazy("home")},
+                    # every address begins with home's, and none of the admin's pages is it
+                    {"title": _("Home"), "icon": "home", "link": reverse_lazy("home"), "active": lambda request: False},
                     _page(_("Overview"), "dashboard", "index"),
                     _page(_("Search"), "search", "hub_search"),
                     _model(_("Scenarios"), "route", "review", "scenario"),

@@ -29,7 +29,7 @@ from knowledge.models import VersionContent
 from review.judging.sweep.reading import CATEGORIES
 from review.masters.listing import list_checklists
 from review.models import SEVERITIES, UNFINISHED, CheckResult, Review
-from review.report import RENDERERS, build_report
+from review.report import FORMAT_NAMES, build_report
 from review.report.facts import (
     category_label,
     counts_in_words,
@@ -92,7 +92,7 @@ def detail(request: HttpRequest, review: Review) -> HttpResponseBase:
         verdicts=dict(CheckResult._meta.get_field("verdict").flatchoices),
         in_work=review.status in UNFINISHED,
         state=state_of(review),
-        report_formats=list(RENDERERS),
+        report_formats=FORMAT_NAMES.items(),
         may_act=Review.objects.visible_to(principal, Scope.REVIEW).filter(pk=review.pk).exists(),
         may_promote=_may_promote(principal, review, facts),
     )

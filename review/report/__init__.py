@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from django.utils import translation
+from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal
@@ -50,6 +51,16 @@ RENDERERS: dict[str, Format] = {
     "xlsx": Format(render_xlsx, "xlsx", XLSX_TYPE, is_text=False),
     "docx": Format(render_docx, "docx", DOCX_TYPE, is_text=False),
     ANNOTATED: Format(None, "", "", is_text=False),
+}
+
+# What people call each kind; the keys are what addresses and requests name.
+FORMAT_NAMES: dict[str, str | Promise] = {
+    "json": "JSON",
+    "markdown": "Markdown",
+    "html": "HTML",
+    "xlsx": "Excel",
+    "docx": "Word",
+    ANNOTATED: _("document with the findings in it"),
 }
 
 

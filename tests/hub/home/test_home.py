@@ -21,7 +21,7 @@ from hub.access.principals import local_operator
 from hub.core.errors import Unavailable
 from knowledge.models import Collection, Document, DocumentType
 from review.runs import execution
-from review.runs.reviews import ReviewOptions, start_review
+from review.runs.reviews import ReviewOptions, show_review, start_review
 from tests.factories import new_collection, new_user, upload_file, work_through
 from tests.hub.admin.support import DESIGN, PASSWORD, add_document, client_of, grant, make_user
 from tests.knowledge.parsers.pdf_writer import PdfPage, write_pdf
@@ -202,6 +202,9 @@ def test_reviews_are_read_and_their_reports_saved(browser, document):
     assert f"/reviews/{review.public_id}/" in text_of(browser, "/reviews/")
     page = text_of(browser, f"/reviews/{review.public_id}/")
     assert "指摘" in page
+    summary = show_review(local_operator(), review).summary
+    assert summary.skipped
+    assert f"<b>{summary.skipped}</b> 未判定" in page
     place = re.search(r'<a href="(/documents/[^"]+)" data-drawer>', page)
     assert place is None or browser.get(place[1]).status_code == 200
     saved = browser.get(f"/reviews/{review.public_id}/report/xlsx/")

@@ -22,7 +22,7 @@ from hub.core import temporary
 from knowledge.models import Collection, Document
 from review.runs import execution
 from review.runs.reviews import start_review
-from tests.factories import work_through
+from tests.factories import upload_file, work_through
 from tests.hub.admin.support import DESIGN, PASSWORD, add_document, grant
 from tests.hub.admin.test_browser import PATIENCE_S, chromium, wait_for  # noqa: F401 (a fixture)
 from tests.knowledge.parsers.pdf_writer import PdfPage, write_pdf
@@ -76,6 +76,33 @@ def test_a_reader_asks_follows_a_number_to_the_words_and_comes_back(browser: Web
     WebDriverWait(browser, PATIENCE_S).until(lambda one: not one.find_elements(By.CSS_SELECTOR, "dialog[open]"))
     assert browser.switch_to.active_element == chip
     assert browser.get_log("browser") == []  # type: ignore[attr-defined]
+
+
+def test_a_drawer_with_a_page_of_a_pdf_is_closed_by_its_button(browser: WebDriver, tmp_path: Path) -> None:
+    path = tmp_path / "設計.pdf"
+    path.write_bytes(write_pdf([PdfPage(texts=[(72, 700, 12, "検索の応答時間は三秒以内とする。")])]))
+    work_through(upload_file(local_operator(), path).document)
+    ask(browser, "検索の応答時間は何秒以内ですか")
+    until(browser, ".answer .chip").click()
+    page = until(browser, "dialog[open] .page svg")
+    browser.execute_script("arguments[0].scrollIntoView()", page)  # below the button, which stays where it is
+    browser.find_element(By.CSS_SELECTOR, "dialog[open] form button").click()
+    assert not browser.find_elements(By.CSS_SELECTOR, "dialog[open]")
+
+
+def test_the_list_breaks_no_state_and_no_date(browser: WebDriver, live_server: Any, tmp_path: Path) -> None:
+    add_document(tmp_path, text=DESIGN, filename=f"{'基本設計書_' * 12}.md")
+    size = {"width": 1366, "height": 800, "deviceScaleFactor": 1, "mobile": False}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    try:
+        browser.get(f"{live_server.url}/documents/")
+        cells = browser.find_elements(By.CSS_SELECTOR, ".list td.short")
+        texts = [one.text for one in cells]
+        assert "利用可能" in texts
+        lines = "const r = document.createRange(); r.selectNodeContents(arguments[0]); return r.getClientRects().length"
+        assert [browser.execute_script(lines, one) for one in cells] == [1] * len(cells)
+    finally:
+        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
 def test_a_session_that_ended_is_told_in_place_and_the_question_is_kept(browser: WebDriver, tmp_path: Path) -> None:

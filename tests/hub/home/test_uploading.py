@@ -128,6 +128,8 @@ def test_a_file_that_failed_is_mended_in_place_whatever_the_mended_one_is_called
     page = page_of(browser)
     assert "ファイルが壊れている" in page
     document = Document.objects.get()
+    own_page = browser.get(f"/documents/{document.public_id}/").content.decode()
+    assert f'name="mends" value="{document.public_id}"' in own_page  # there, too, it can be mended
     send(browser, ("直した 基本設計書.md", DESIGN.encode()), mends=document.public_id)
     finish()
     document.refresh_from_db()
@@ -136,6 +138,7 @@ def test_a_file_that_failed_is_mended_in_place_whatever_the_mended_one_is_called
     assert document.document_type_id == "basic_design"
     assert "ファイルが壊れている" not in page_of(browser)
     assert "data-mend" not in page_of(browser)
+    assert 'name="mends"' not in browser.get(f"/documents/{document.public_id}/").content.decode()
 
 
 def test_the_rows_are_asked_for_until_all_is_done(browser: Client) -> None:
