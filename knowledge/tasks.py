@@ -26,8 +26,9 @@ def advance_version(*, version_id: int) -> None:
         enqueue(pipeline.next_task(version_id), version_id=version_id)
 
 
-# A queue of its own, behind the others: pages that are read for minutes let documents with text go first.
-@shared_task(name="knowledge.read_version", acks_late=True, queue="ocr")
+# CELERY_TASK_ROUTES give it a queue of its own, behind the others: pages that are read for minutes let documents with
+# text go first.
+@shared_task(name="knowledge.read_version", acks_late=True)
 def read_version(*, version_id: int) -> None:
     """Read pages of a version with OCR for a bounded time and queue what follows."""
     if pipeline.advance(version_id):

@@ -49,9 +49,14 @@ def rights_page(request: HttpRequest) -> HttpResponseBase:
         people=found[:PEOPLE_LISTED],
         is_cut=len(found) > PEOPLE_LISTED,
         roles=[Role(role).label for role in ROLE_SCOPES],
-        operations=[(one.label, [one in carried for carried in ROLE_SCOPES.values()]) for one in Scope],
+        operations=[
+            (one.label, [(Role(role).label, one in carried) for role, carried in ROLE_SCOPES.items()]) for one in Scope
+        ],
         hub_roles=[role.label for role in HUB_ROLES],
-        hub_operations=[(one.label, [one in role.rights for role in HUB_ROLES.values()]) for one in HubRight],
+        hub_operations=[
+            (one.label, [(role.label, one in carried.rights) for role, carried in HUB_ROLES.items()])
+            for one in HubRight
+        ],
     )
 
 
