@@ -21,6 +21,7 @@ from pydantic import AnyUrl
 
 from tests.conftest import REPOSITORY
 from tests.mcp_bridge.conftest import TestHub, TestSite, start_site, stdio_session, stop_site
+from tests.mcp_bridge.test_http import upload
 from tests.oidc_server import CLIENT, SECRET, OidcServer, Person, oidc_server
 
 pytestmark = pytest.mark.anyio
@@ -36,6 +37,29 @@ group = Group.objects.create(name="品質管理課")
 collection = Collection.objects.create(slug="oauth", name="認証")
 CollectionGrant.objects.create(collection=collection, group=group, role="reader")
 ProviderGroup.objects.create(provider="office", value="qa", group=group)
+"""
+# A review that somebody holds for an hour: nobody works on it, so that it stays open.
+HOLD_REVIEW = """
+import sys
+from datetime import timedelta
+import django
+django.setup()
+from django.contrib.auth.models import Group
+from django.utils import timezone
+from hub.access.provider_models import ProviderGroup
+from knowledge.models import Collection, CollectionGrant, Document
+from review.models import CheckListVersion, Review
+for name in ("left", "joined"):
+    group = Group.objects.create(name=name)
+    collection, _made = Collection.objects.get_or_create(slug=name, defaults={"name": name})
+    CollectionGrant.objects.create(collection=collection, group=group, role="reader")
+    ProviderGroup.objects.create(provider="office", value=name, group=group)
+version = Document.objects.get(public_id=sys.argv[1]).current_version
+print(Review.objects.create(
+    version=version, document_id_text=sys.argv[1], version_number=version.number, status="running",
+    checklist_version=CheckListVersion.objects.filter(status="approved").earliest("pk"),
+    lease_token="held", lease_expires_at=timezone.now() + timedelta(hours=1),
+).public_id)
 """
 INITIALIZE = {
     "jsonrpc": "2.0",
@@ -65,6 +89,25 @@ def settings_for(provider: OidcServer) -> dict[str, str]:
     configured = {"id": "office", "name": "庁内認証", "issuer": provider.issuer, "client_id": CLIENT}
     configured["client_secret"] = SECRET
     return {"HUB_OIDC_PROVIDERS": json.dumps([configured]), "HUB_OIDC_CHECK_S": str(CHECK_S)}
+
+
+@pytest.fixture(scope="module")
+def held(oauth_site: TestSite) -> dict[str, str]:
+    """The ids of a document that the provider's group left may read, and of a review of it that stays open."""
+    made = {"slug": "left", "name": "left"}
+    httpx2.post(f"{oauth_site.url}/api/v1/collections", json=made, headers=oauth_site.headers()).raise_for_status()
+
+    async def uploaded() -> dict[str, str]:
+        async with oauth_site.client("core") as client:
+            document: dict[str, str] = await upload(client, "異動.md", collection="left")
+            return document
+
+    document = asyncio.run(uploaded())
+    command = [sys.executable, "-c", HOLD_REVIEW, document["document_id"]]
+    done = subprocess.run(
+        command, env=oauth_site.hub.environment, cwd=REPOSITORY, check=True, stdout=subprocess.PIPE, text=True
+    )
+    return {"document": document["document_id"], "review": done.stdout.strip()}
 
 
 @pytest.fixture
@@ -191,3 +234,34 @@ async def test_stdio_takes_the_token_until_the_provider_takes_back_its_word(hub,
         async with asyncio.timeout(60):
             with pytest.raises(MCPError, match="vouch"):
                 await ask_for_ever(client)
+
+
+async def test_the_open_stream_of_a_review_ends_when_its_reader_leaves_the_group(oauth_site, provider, person, held):
+    person.groups = ["left"]
+    headers = {"Authorization": f"Bearer {provider.access_token(person)}"}
+    address = f"{oauth_site.url}/api/v1/reviews/{held['review']}"
+    async with httpx2.AsyncClient(headers=headers, timeout=70) as http:
+        async with http.stream("GET", f"{address}/events") as stream, asyncio.timeout(60):
+            lines = stream.aiter_lines()
+            assert await anext(lines) == "event: progress"
+            person.groups = ["joined"]
+            told = [line async for line in lines if line.startswith("data: ")]
+        refused, others = await http.get(address), await http.get(f"{oauth_site.url}/api/v1/collections")
+    state = httpx2.get(address, headers=oauth_site.headers()).json()
+    assert state["status"] == "running"  # it was not its end that ended the stream
+    assert len(told) == 1  # the state at the beginning
+    assert refused.status_code == 404
+    assert [one["slug"] for one in others.json()["items"]] == ["joined"]  # and they are still signed in
+
+
+async def test_stdio_shows_what_the_group_of_now_gives(hub, oauth_site, provider, person, held):
+    person.groups = ["left"]
+    token = provider.access_token(person)
+    server = hub.stdio("rag", "--token", token, **settings_for(provider), HUB_PUBLIC_URL=oauth_site.url)
+    async with stdio_session(server) as client:
+        assert (await client.call_tool("get_document_count", {})).structured_content["documents"] == 1
+        person.groups = ["joined"]
+        async with asyncio.timeout(60):
+            while (counted := await client.call_tool("get_document_count", {})).structured_content["documents"]:
+                await asyncio.sleep(1)
+    assert not counted.is_error
