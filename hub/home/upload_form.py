@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django import forms
@@ -11,10 +11,11 @@ from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Classification, Principal, Scope
 from hub.core.errors import HubError
-from hub.rest.uploads import received_file
+from hub.rest.uploads import ReceivedFile, received_file
 from knowledge.admin.fields import ChunkingForm, LinesField, collection_choices, kind_choices, replaced_in_words
 from knowledge.documents.anonymising import read_anonymising
-from knowledge.documents.uploads import Upload, create_document
+from knowledge.documents.archives import TakenIn, is_archive_name, take_in_archive
+from knowledge.documents.uploads import Upload, UploadOutcome, create_document
 from knowledge.models import Document, DocumentType
 
 OUTCOMES = {
@@ -69,12 +70,13 @@ class UploadForm(ChunkingForm):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileOutcome:
-    """What became of one file: a document, or the reason why not."""
+    """What became of one file: a document, the reason why not, or how many files of an archive were left out."""
 
     filename: str
     document: Document | None = None
     text: str = ""
     error: str = ""
+    left_out: str = ""
     replaced: str = ""
     same_content_as: str | None = None
     type_before: str | None = None
@@ -88,8 +90,8 @@ def take_in(
     batch: str = "",
     below: str = "",
     instead_of: Document | None = None,
-) -> FileOutcome:
-    """Take one file in as a form asks; what refuses it is in what is given.
+) -> list[FileOutcome]:
+    """Take one file in as a form asks; what refuses it is in what is given. A zip or a mail gives a row for each file.
 
     ``below`` is the folder inside the one that was dropped. With ``instead_of`` the file is the next version of that
     document, whatever its own name is, and the form's collection, folder and type count for nothing.
@@ -97,36 +99,49 @@ def take_in(
     filename = file.name or ""
     try:
         with received_file(file) as received:
-            place: dict[str, Any]
-            if instead_of is None:
-                place = {
-                    "path": _path(wanted["folder"], below, received.filename),
-                    "collection": wanted["collection"],
-                    "document_type": wanted["document_type"],
-                }
-            else:
-                place = {
-                    "path": instead_of.path,
-                    "collection": instead_of.collection.slug,
-                    "classification": Classification(instead_of.classification),
-                }
-            outcome = create_document(
-                principal=principal,
-                upload=Upload(
-                    file=received.path,
-                    filename=received.filename,
-                    sha256=received.sha256,
-                    size_bytes=received.size_bytes,
-                    guess_type=True,
-                    chunk_options=wanted["chunk_options"],
-                    replace=wanted["replace"] or instead_of is not None,
-                    batch=batch,
-                    **place,
-                    anonymise=wanted["anonymise"],
-                ),
-            )
+            upload = _upload(received, wanted, batch, below, instead_of)
+            if instead_of is None and is_archive_name(received.filename):
+                folder = _joined(wanted["folder"], below)
+                taken = take_in_archive(principal=principal, upload=replace(upload, path=folder))
+                return [_of_archive(filename, one) for one in taken.files] + _left_out(filename, taken.left_out)
+            outcome = create_document(principal=principal, upload=upload)
     except HubError as error:
-        return FileOutcome(filename=filename, error=str(error))
+        return [FileOutcome(filename=filename, error=str(error))]
+    return [_taken(filename, outcome)]
+
+
+def _upload(
+    received: ReceivedFile, wanted: dict[str, Any], batch: str, below: str, instead_of: Document | None
+) -> Upload:
+    place: dict[str, Any]
+    if instead_of is None:
+        folder = _joined(wanted["folder"], below)
+        place = {
+            "path": f"{folder}/{received.filename}" if folder else "",
+            "collection": wanted["collection"],
+            "document_type": wanted["document_type"],
+        }
+    else:
+        place = {
+            "path": instead_of.path,
+            "collection": instead_of.collection.slug,
+            "classification": Classification(instead_of.classification),
+        }
+    return Upload(
+        file=received.path,
+        filename=received.filename,
+        sha256=received.sha256,
+        size_bytes=received.size_bytes,
+        guess_type=True,
+        chunk_options=wanted["chunk_options"],
+        replace=wanted["replace"] or instead_of is not None,
+        batch=batch,
+        **place,
+        anonymise=wanted["anonymise"],
+    )
+
+
+def _taken(filename: str, outcome: UploadOutcome) -> FileOutcome:
     return FileOutcome(
         filename=filename,
         document=outcome.document,
@@ -137,6 +152,20 @@ def take_in(
     )
 
 
-def _path(folder: str, below: str, filename: str) -> str:
-    parts = [part.strip("/ ") for part in (folder, below)]
-    return "/".join([*filter(None, parts), filename]) if any(parts) else ""
+def _of_archive(filename: str, taken: TakenIn) -> FileOutcome:
+    name = filename if taken.name == filename else f"{filename}: {taken.name}"
+    if taken.outcome is None:
+        return FileOutcome(filename=name, error=str(taken.error))
+    return _taken(name, taken.outcome)
+
+
+def _left_out(filename: str, number: int) -> list[FileOutcome]:
+    """Say how many files of an archive were left out; nothing for none."""
+    if not number:
+        return []
+    text = _("Files that the system or a program hides beside documents were left out: {count}.")
+    return [FileOutcome(filename=filename, left_out=str(text).format(count=number))]
+
+
+def _joined(folder: str, below: str) -> str:
+    return "/".join(filter(None, (part.strip("/ ") for part in (folder, below))))

@@ -21,6 +21,7 @@ from hub.core.ids import new_id
 from hub.home.pages import home_action, home_page, is_fetched, render_home
 from hub.home.upload_form import FileOutcome, UploadForm, take_in
 from hub.rest.pagination import cursor_scope, paginate_keyset
+from knowledge.documents.archives import ARCHIVE_SUFFIXES
 from knowledge.documents.batches import batch_counts, batch_documents, retry_batch, undo_batch
 from knowledge.documents.documents import get_document
 from knowledge.documents.editing import update_document
@@ -53,7 +54,7 @@ def uploader(principal: Principal, *, batch: str = "", collection: str = "") -> 
         "form": UploadForm(initial={"collection": collection}, principal=principal),
         "batch": batch or new_id("bat"),
         "most_bytes": settings.CONFIG.hub_max_upload_bytes,
-        "suffixes": ACCEPTED_SUFFIXES,
+        "suffixes": sorted({*ACCEPTED_SUFFIXES, *ARCHIVE_SUFFIXES}),
     }
 
 
@@ -149,7 +150,11 @@ def receive(request: HttpRequest) -> HttpResponseBase:
         raise InvalidInput(_("Choose at least one file."))
     wanted = form.wanted() if mended is None else _mending(mended)
     below = request.POST.get("below", "")
-    outcomes = [take_in(principal, one, wanted, batch=batch, below=below, instead_of=mended) for one in files]
+    outcomes = [
+        outcome
+        for one in files
+        for outcome in take_in(principal, one, wanted, batch=batch, below=below, instead_of=mended)
+    ]
     if is_fetched(request):
         refused = all(one.document is None for one in outcomes)
         shown = [_with_everything(principal, one) for one in outcomes]
@@ -159,6 +164,8 @@ def receive(request: HttpRequest) -> HttpResponseBase:
     for one in outcomes:
         if one.error:
             messages.error(request, f"{one.filename}: {one.error}")
+        elif one.left_out:
+            messages.info(request, f"{one.filename}: {one.left_out}")
     return _to_batch(batch) if any(one.document for one in outcomes) else HttpResponseRedirect(reverse("upload"))
 
 

@@ -18,14 +18,16 @@ from hub.rest.auth import HubRequest
 from hub.rest.pagination import KeysetPage, cursor_scope, paginate_keyset
 from hub.rest.responses import accepted, attachment, created
 from hub.rest.schemas import Integer, LongText, Page, PageQuery, ShortText
-from hub.rest.uploads import received_file
+from hub.rest.uploads import ReceivedFile, received_file
 from knowledge import collections as collection_services
-from knowledge.documents import deletion, editing, reading, reindexing, uploads
+from knowledge.documents import archives, deletion, editing, reading, reindexing, uploads
 from knowledge.documents import documents as document_services
 from knowledge.documents.anonymising import read_anonymising
 from knowledge.documents.reading import describe_figure_again, figure_filename, open_figure
 from knowledge.documents.reindexing import MOST_AT_ONCE, retry_documents, retry_failed, retry_unread
 from knowledge.documents.schemas import (
+    ArchiveFileOut,
+    ArchiveOut,
     ChunkOut,
     DeletionReceiptOut,
     DocumentOut,
@@ -144,24 +146,9 @@ def upload_document(
 ) -> HttpResponse | Status[UploadOut]:
     """Take a file in. 202: work on it goes on, poll Location; 200: these bytes are already there, nothing changed."""
     with received_file(file) as received:
-        done = uploads.create_document(
-            principal=request.principal,
-            upload=uploads.Upload(
-                file=received.path,
-                filename=received.filename,
-                sha256=received.sha256,
-                size_bytes=received.size_bytes,
-                path=fields.path,
-                collection=fields.collection,
-                document_type=fields.document_type,
-                title=fields.title,
-                classification=collection_services.read_classification(fields.classification),
-                metadata=_json_object(fields.metadata),
-                chunk_options=_chunk_options(fields),
-                replace=fields.replace,
-                anonymise=read_anonymising(fields.anonymise_kinds.split(","), fields.anonymise_fields.split(",")),
-            ),
-        )
+        upload = _upload(received, fields)
+        archives.refuse_archive(received.path, received.filename)
+        done = uploads.create_document(principal=request.principal, upload=upload)
     document = document_services.get_document(request.principal, done.document.public_id)
     body = upload_out(document, outcome=done.outcome, same_content_as=done.same_content_as, anonymised=done.anonymised)
     location = f"/api/v1/documents/{document.public_id}"
@@ -169,6 +156,55 @@ def upload_document(
         return Status(200, body)
     finished = body.status in {"ready", "needs_ocr", "failed"}
     return (created if finished else accepted)(request, location=location, body=body)
+
+
+@router.post("/documents/archive", response={202: ArchiveOut})
+def upload_archive(
+    request: HubRequest, file: Annotated[UploadedFile, File()], fields: Annotated[UploadIn, Form()]
+) -> Status[ArchiveOut]:
+    """Take in each document of a zip, or a mail (eml) with what is attached; ``path`` is the folder to put them below.
+
+    202 also when some are refused: each has its own outcome or reason. The zip itself is not stored, and archives
+    inside it stay closed.
+    """
+    with received_file(file) as received:
+        taken = archives.take_in_archive(principal=request.principal, upload=_upload(received, fields))
+    return Status(
+        202, ArchiveOut(kind=taken.kind, left_out=taken.left_out, files=list(map(_archive_file, taken.files)))
+    )
+
+
+def _archive_file(taken: archives.TakenIn) -> ArchiveFileOut:
+    done, error = taken.outcome, taken.error
+    return ArchiveFileOut(
+        name=taken.name,
+        outcome=done.outcome if done else "refused",
+        document_id=done.document.public_id if done else None,
+        path=done.document.path if done else None,
+        same_content_as=done.same_content_as if done else None,
+        anonymised=done.anonymised if done else None,
+        code=error.error_code if error else None,
+        detail=str(error) if error else None,
+    )
+
+
+def _upload(received: ReceivedFile, fields: UploadIn) -> uploads.Upload:
+    """What a caller says of a file that was received."""
+    return uploads.Upload(
+        file=received.path,
+        filename=received.filename,
+        sha256=received.sha256,
+        size_bytes=received.size_bytes,
+        path=fields.path,
+        collection=fields.collection,
+        document_type=fields.document_type,
+        title=fields.title,
+        classification=collection_services.read_classification(fields.classification),
+        metadata=_json_object(fields.metadata),
+        chunk_options=_chunk_options(fields),
+        replace=fields.replace,
+        anonymise=read_anonymising(fields.anonymise_kinds.split(","), fields.anonymise_fields.split(",")),
+    )
 
 
 def _json_object(text: str) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
@@ -64,6 +64,25 @@ class UploadOut(DocumentOut):
     )
     outcome: str = Field(description="created, new_version or unchanged")
     same_content_as: str | None = Field(description="another visible document with the same bytes")
+
+
+class ArchiveFileOut(BaseModel):
+    """What became of one file of an archive; of a refused one ``code`` and ``detail`` say why."""
+
+    name: str = Field(description="the path inside the archive")
+    outcome: Literal["created", "new_version", "unchanged", "refused"]
+    document_id: str | None
+    path: str | None
+    same_content_as: str | None = Field(description="the id of another visible document with the same bytes")
+    anonymised: dict[str, int] | None
+    code: str | None
+    detail: str | None
+
+
+class ArchiveOut(BaseModel):
+    kind: Literal["zip", "eml", ""] = Field(description="empty: the file is a document itself")
+    left_out: int = Field(description="files that a system or a program hid beside the documents")
+    files: list[ArchiveFileOut]
 
 
 class VersionOut(BaseModel):

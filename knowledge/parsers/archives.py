@@ -25,7 +25,8 @@ def _encoded(word: str) -> tuple[bytes, ...]:
 
 _ENTITY = _encoded("<!ENTITY")
 _DOCTYPE = _encoded("<!DOCTYPE")
-_BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, UnicodeDecodeError, OSError)
+BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, UnicodeDecodeError, OSError)
+"""What zipfile raises for a container that is damaged or packed in an unknown way."""
 
 
 def check_archive(path: Path, *, format_name: str, limits: ParseLimits) -> None:
@@ -38,7 +39,7 @@ def check_archive(path: Path, *, format_name: str, limits: ParseLimits) -> None:
             entries = archive.infolist()
             _check_declared(entries, path.stat().st_size, limits)
             _check_streamed(archive, entries, format_name, limits)
-    except _BROKEN as error:
+    except BROKEN as error:
         raise corrupted(format_name, type(error).__name__) from error
 
 
@@ -47,10 +48,11 @@ def _check_declared(entries: list[zipfile.ZipInfo], stored_bytes: int, limits: P
         raise parse_error("expanded_too_large", detail=f"{len(entries)} entries")
     if any(entry.flag_bits & 0x1 for entry in entries):
         raise parse_error("encrypted")
-    _check_total(sum(entry.file_size for entry in entries), stored_bytes, limits)
+    check_total(sum(entry.file_size for entry in entries), stored_bytes, limits)
 
 
-def _check_total(expanded: int, stored_bytes: int, limits: ParseLimits) -> None:
+def check_total(expanded: int, stored_bytes: int, limits: ParseLimits) -> None:
+    """Refuse what expands too far, by bytes or by ratio. :raises ParseError: ``expanded_too_large``."""
     if expanded > limits.max_expanded_bytes:
         raise parse_error("expanded_too_large", detail=f"> {readable_size(limits.max_expanded_bytes)}")
     ratio = expanded / max(stored_bytes, 1)
@@ -69,7 +71,7 @@ def _check_streamed(
         is_xml = entry.filename.lower().endswith(_XML_SUFFIXES)
         for piece in _pieces(archive, entry):
             expanded += len(piece) - _OVERLAP_BYTES
-            _check_total(expanded, stored_bytes, limits)
+            check_total(expanded, stored_bytes, limits)
             if is_xml and any(word in piece for word in forbidden):
                 raise parse_error("unsafe_xml", detail=entry.filename)
 
@@ -88,7 +90,7 @@ def entry_names(path: Path) -> frozenset[str]:
     try:
         with zipfile.ZipFile(path) as archive:
             return frozenset(archive.namelist())
-    except _BROKEN as error:
+    except BROKEN as error:
         raise corrupted("zip", type(error).__name__) from error
 
 
@@ -100,5 +102,5 @@ def read_entry(path: Path, name: str, *, max_bytes: int = 1 << 20) -> bytes:
     try:
         with zipfile.ZipFile(path) as archive, archive.open(name) as stream:
             return stream.read(max_bytes)
-    except (*_BROKEN, KeyError, RuntimeError) as error:
+    except (*BROKEN, KeyError, RuntimeError) as error:
         raise corrupted("zip", type(error).__name__) from error

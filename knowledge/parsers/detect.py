@@ -12,7 +12,7 @@ from knowledge.parsers.encoding import decoding_error
 from knowledge.parsers.errors import ParseError, corrupted, parse_error
 
 SUPPORTED_FORMATS = (
-    *("md", "txt", "html", "csv", "pdf", "docx", "xlsx", "pptx", "xls", "xlsb", "ods", "epub", "ipynb"),
+    *("md", "txt", "html", "csv", "pdf", "docx", "xlsx", "pptx", "xls", "xlsb", "ods", "epub", "ipynb", "eml"),
     *("doc", "ppt", "odt", "odp", "rtf"),  # where LibreOffice is installed
     "image",  # png, jpeg, tiff
 )
@@ -23,6 +23,7 @@ _TEXT_EXTENSIONS = {
     **dict.fromkeys((".csv", ".tsv"), "csv"),
     **dict.fromkeys((".html", ".htm", ".xhtml"), "html"),
     ".ipynb": "ipynb",
+    ".eml": "eml",
 }
 _BINARY_EXTENSIONS = frozenset(
     {".pdf", ".docx", ".xlsx", ".pptx", ".xlsm", ".docm", ".pptm", ".ppsx", ".dotx", ".xltx", ".potx", ".epub"}
@@ -30,9 +31,6 @@ _BINARY_EXTENSIONS = frozenset(
 )
 ACCEPTED_SUFFIXES = tuple(sorted({*_TEXT_EXTENSIONS, *_BINARY_EXTENSIONS}))
 """How the names of files end that the hub reads. What decides is their content."""
-_CONVERT = {
-    ".msg": "html",
-}
 _OLE2_MAGIC = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _HEAD_BYTES = 1 << 16
 _PICTURES = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"II*\x00", b"MM\x00*")
@@ -48,6 +46,8 @@ _OPEN_DOCUMENT = {
 _STREAMS = (("Workbook", "xls"), ("Book", "xls"), ("WordDocument", "doc"), ("PowerPoint Document", "ppt"))
 _ICHITARO = ("DocumentText", "JSRV_SegmentInformation")
 _ICHITARO_EXTENSIONS = frozenset({".jtd", ".jtt", ".jtdc", ".jttc"})
+_OUTLOOK = "__properties_version1.0"
+_MAIL_START = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:>?From .*\r?\n)?[!-9;-~]{1,80}[ \t]*:")
 _MAIN_PARTS = (
     (b"wordprocessingml.document.main", "docx"),
     (b"ms-word.document.macroEnabled.main", "docx"),
@@ -69,8 +69,8 @@ _MAIN_PARTS = (
 def detect_format(path: Path, *, filename: str) -> str:
     """Name the format that the file's content has; ``filename`` decides between kinds of text only.
 
-    :raises ParseError: ``empty_file``, ``lock_file``, ``encrypted``, ``convert_first``, ``corrupted`` when the
-        content is not what the name promises, or ``unsupported_format``.
+    :raises ParseError: ``empty_file``, ``lock_file``, ``encrypted``, ``archive_of_documents``, ``ichitaro``,
+        ``outlook_message``, ``corrupted`` when the content is not what the name promises, or ``unsupported_format``.
     """
     name = PurePath(filename).name
     extension = PurePath(filename).suffix.lower()
@@ -107,7 +107,7 @@ def _zip_format(path: Path, extension: str) -> str:
         return _by_mimetype(read_entry(path, "mimetype", max_bytes=200))
     if extension in _BINARY_EXTENSIONS:
         raise corrupted(extension.lstrip("."), "zip without the expected parts")
-    raise _unsupported("zip")
+    raise parse_error("archive_of_documents")
 
 
 def _by_mimetype(mimetype: bytes) -> str:
@@ -133,8 +133,8 @@ def _ole2_format(path: Path, extension: str) -> str:
             return format_name
     if names & set(_ICHITARO) or extension in _ICHITARO_EXTENSIONS:
         raise parse_error("ichitaro")
-    if extension in _CONVERT:
-        raise _convert_error(extension, _CONVERT[extension])
+    if _OUTLOOK in names:
+        raise parse_error("outlook_message")
     raise _unsupported("OLE2")
 
 
@@ -145,8 +145,10 @@ def _text_format(head: bytes, extension: str) -> str:
         return "rtf"
     if extension in _ICHITARO_EXTENSIONS:
         raise parse_error("ichitaro")
-    if extension in _CONVERT:
-        raise _convert_error(extension, _CONVERT[extension])
+    if extension == ".eml":  # its parts have encodings of their own
+        if _MAIL_START.match(head):
+            return "eml"
+        raise corrupted("eml", "unexpected content")
     if extension in _BINARY_EXTENSIONS:
         raise corrupted(extension.lstrip("."), "unexpected content")
     if error := _text_error(head):
@@ -162,10 +164,6 @@ def _text_error(head: bytes) -> ParseError | None:
     spare = 3 if len(head) == _HEAD_BYTES else 0
     errors = [error for cut in range(spare + 1) if (error := decoding_error(head[: len(head) - cut]))]
     return errors[0] if len(errors) > spare else None
-
-
-def _convert_error(extension: str, target: str) -> ParseError:
-    return parse_error("convert_first", format=extension.lstrip("."), target=target)
 
 
 def _unsupported(detail: str) -> ParseError:

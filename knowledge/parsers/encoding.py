@@ -23,6 +23,7 @@ _BOMS = (
 _LEGACY = ("cp932", "euc_jp", "euc_jisx0213")
 _ISO_2022_JP = ("iso2022_jp", "iso2022_jp_2", "iso2022_jp_ext")
 _ISO_2022_ESCAPE = re.compile(rb"\x1b\$[@B]|\x1b\$\(D|\x1b\([JI]")
+_ISO_2022_SWITCH = re.compile(rb"(\x1b\$[@B]|\x1b\([BJI])")
 _PAGE_BREAK = re.compile(r"\n?\f\n?")
 _KANA = re.compile(r"[\u3041-\u30fe\uff66-\uff9d]")
 _KANJI = re.compile(r"[\u3400-\u9fff]")
@@ -100,10 +101,37 @@ def _by_trial(data: bytes) -> DecodedText:
             text = _strict(data, encoding)
             if text is not None:
                 return DecodedText(text=text, encoding=encoding)
+        if (text := _windows_iso_2022_jp(data)) is not None:
+            return DecodedText(text=text, encoding="iso2022_jp")
     text = _strict(data, "utf-8")
     if text is not None:
         return DecodedText(text=text, encoding="utf-8")
     return _best(data, _LEGACY)
+
+
+def _windows_iso_2022_jp(data: bytes) -> str | None:
+    """Decode ISO-2022-JP with the characters of Windows' code page (①, ㈱), which Python's codecs refuse."""
+    found = bytearray()
+    mode = b"(B"
+    for index, piece in enumerate(_ISO_2022_SWITCH.split(data)):
+        if index % 2:
+            mode = piece[1:]
+        elif mode in (b"$@", b"$B"):
+            breaks = piece.rstrip(b"\r\n")  # a line that was left open ends all the same
+            if len(breaks) % 2 or not all(0x21 <= code <= 0x7E for code in breaks):
+                return None
+            for row, cell in zip(breaks[::2], breaks[1::2], strict=True):
+                found += _as_shift_jis(row, cell)
+            found += piece[len(breaks) :]
+        else:
+            found += bytes(code | 0x80 for code in piece) if mode == b"(I" else piece
+    return _strict(bytes(found), "cp932")
+
+
+def _as_shift_jis(row: int, cell: int) -> bytes:
+    lead = ((row + 1) >> 1) + (0x70 if row < 0x5F else 0xB0)
+    trail = cell + (0x1F if cell < 0x60 else 0x20) if row % 2 else cell + 0x7E
+    return bytes((lead, trail))
 
 
 def _best(data: bytes, encodings: tuple[str, ...]) -> DecodedText:

@@ -17,6 +17,7 @@ from hub.core.errors import InvalidInput, LimitExceeded
 from hub.core.temporary import temp_dir
 from knowledge.collections import read_classification
 from knowledge.documents.anonymising import read_anonymising
+from knowledge.documents.archives import refuse_archive
 from knowledge.documents.documents import get_document
 from knowledge.documents.schemas import upload_out
 from knowledge.documents.uploads import Upload, UploadOutcome, create_document, hash_file
@@ -52,6 +53,7 @@ def store(
     data = _bytes_of(content, encoding, filename)
     have_queue()
     with _on_disk(data) as file:
+        refuse_archive(file, filename)
         sha256, size_bytes = hash_file(file)
         upload = Upload(
             file=file,

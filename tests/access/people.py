@@ -235,6 +235,7 @@ def _more_examples(rows: dict[str, Any]) -> dict[str, Any]:
         "patch /api/v1/documents/{document_id} +title": True,
         "title": "新しい題",
         "post /api/v1/documents +collection": True,
+        "post /api/v1/documents/archive +collection": True,
         "patch /api/v1/collections/{slug} +name": True,
         "patch /api/v1/collections/{slug} name": "開発二部",
         "user": "reader",

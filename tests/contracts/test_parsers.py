@@ -82,6 +82,9 @@ MADE: dict[str, Callable[[Path], bytes]] = {
     "image": lambda _folder: encoded(Image.effect_noise((300, 200), 40), "PNG"),
     "epub": book,
     "ipynb": lambda _folder: notebook(),
+    "eml": lambda _folder: (
+        f"From: a@example.jp\nSubject: 1\nContent-Type: text/plain; charset=utf-8\n\n1. 性能\n\n{TEXT}\n".encode()
+    ),
 }
 
 

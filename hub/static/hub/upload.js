@@ -135,17 +135,19 @@
       return;
     }
     const shown = rowsIn(request.responseText ?? "");
-    const row = shown.querySelector("tbody tr");
+    const [row, ...more] = shown.querySelectorAll("tbody tr"); // an archive gives a row for each of its files
     if (!row) {
       say(job.row, texts.unsent, "fail", shown.querySelector("[role=alert]")?.textContent ?? texts.failed, [again]);
       return;
     }
-    withoutScriptless(row);
-    const same = document.getElementById(row.id);
-    if (same && same !== job.row) same.remove();
-    const adopted = document.adoptNode(row);
-    job.row.replaceWith(adopted);
-    if (!adopted.dataset.document) adopted.querySelector("[data-live]").append(again);
+    for (const one of [row, ...more]) {
+      withoutScriptless(one);
+      const same = one.id && document.getElementById(one.id);
+      if (same && same !== job.row) same.remove();
+    }
+    const adopted = [row, ...more].map((one) => document.adoptNode(one));
+    job.row.replaceWith(...adopted);
+    if (!more.length && !row.dataset.document) row.querySelector("[data-live]").append(again);
     const onwards = document.querySelector("[data-to-batch]");
     if (onwards) onwards.hidden = false;
     poll(true);

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import re
+import zipfile
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -296,3 +298,17 @@ def test_a_heading_names_the_kind_where_neither_title_nor_file_name_does() -> No
     assert guess_kind("図書館システム", "doc01.docx", ["図書館システム", "詳細設計書"]) == "detailed_design"
     assert guess_kind("図書館システム", "doc01.docx", ["はじめに", "範囲", "目的", "基本設計"]) is None
     assert guess_kind("運用手順書", "x.md", [], {"manual": ("運用手順書",)}) == "manual"
+
+
+def test_a_zip_of_documents_gives_a_row_for_each_and_one_for_what_was_left_out(browser: Client) -> None:
+    target = io.BytesIO()
+    with zipfile.ZipFile(target, "w") as archive:
+        for name in ("図/設計.md", "../外.md", ".DS_Store"):
+            archive.writestr(name, "# A")
+    shown = send(browser, ("資料.zip", target.getvalue()), folder="案件", below="図面")
+    assert Document.objects.get().path == "案件/図面/資料/図/設計.md"
+    assert shown.count("<tr") == 3
+    assert "資料.zip: ../外.md" in shown
+    assert "取り込まなかったファイル（システムやソフトが隠して置くもの）: 1 件" in shown
+    undo_batch(principal_for_user(User.objects.get(username="登録者")), BATCH)
+    assert not Document.objects.exists()

@@ -90,7 +90,7 @@ def test_open_document_and_plain_zips_are_named(tmp_path: Path) -> None:
     text = zipped(tmp_path, {"mimetype": b"application/vnd.oasis.opendocument.text"})
     assert detect_format(text, filename="a.zip") == "odt"
     plain = zipped(tmp_path, {"a.txt": b"a"})
-    with pytest.raises(ParseError, match="unsupported_format"):
+    with pytest.raises(ParseError, match="archive_of_documents"):
         detect_format(plain, filename="a.zip")
     with pytest.raises(ParseError, match="corrupted"):
         detect_format(plain, filename="a.docx")

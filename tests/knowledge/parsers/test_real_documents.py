@@ -27,7 +27,7 @@ EXPECTED_CODES = {
     "testODTnotaZipFile.odt": "corrupted",
     "testWORD_truncated.docx": "corrupted",
     "testZIP_corrupted_oom.zip": "corrupted",
-    "testZipEntryNameCharsetShiftSJIS.zip": "unsupported_format",
+    "testZipEntryNameCharsetShiftSJIS.zip": "archive_of_documents",
     "truncated62886.docx": "corrupted",
 }
 
