@@ -107,7 +107,7 @@ def held(oauth_site: TestSite) -> dict[str, str]:
     done = subprocess.run(
         command, env=oauth_site.hub.environment, cwd=REPOSITORY, check=True, stdout=subprocess.PIPE, text=True
     )
-    return {"document": document["document_id"], "review": done.stdout.strip()}
+    return {"document": document["document_id"], "uri": document["resource_uri"], "review": done.stdout.strip()}
 
 
 @pytest.fixture
@@ -265,3 +265,45 @@ async def test_stdio_shows_what_the_group_of_now_gives(hub, oauth_site, provider
             while (counted := await client.call_tool("get_document_count", {})).structured_content["documents"]:
                 await asyncio.sleep(1)
     assert not counted.is_error
+
+
+@pytest.mark.long
+@pytest.mark.filterwarnings("ignore:resources/:mcp.shared.exceptions.MCPDeprecationWarning")
+async def test_an_open_stream_of_mcp_says_nothing_of_what_a_group_gave(oauth_site, provider, person, held):
+    person.groups = ["left"]
+    headers = {"Authorization": f"Bearer {provider.access_token(person)}"}
+    heard: asyncio.Queue[str] = asyncio.Queue()
+
+    async def on_message(message: object) -> None:
+        uri = getattr(getattr(message, "params", None), "uri", None)
+        heard.put_nowait(str(uri or getattr(message, "method", "")))
+
+    async def until(wanted: str) -> list[str]:
+        """What is heard until then."""
+        before: list[str] = []
+        async with asyncio.timeout(60):
+            while (one := await heard.get()) != wanted:
+                before.append(one)
+        return before
+
+    async def change(content: str) -> None:
+        async with oauth_site.client("core") as other:
+            await upload(other, "異動.md", collection="left", content=f"# 改版\n\n{content}\n")
+
+    url = f"{oauth_site.url}/mcp/core/"
+    async with (
+        httpx2.AsyncClient(headers=headers, timeout=70) as http,
+        Client(streamable_http_client(url, http_client=http), mode="legacy", message_handler=on_message) as client,
+    ):
+        await client.list_tools()
+        await client.subscribe_resource(held["uri"])
+        person.groups = []
+        await until("notifications/tools/list_changed")
+        await change("異動のあと")
+        with pytest.raises(MCPError):
+            await client.read_resource(held["uri"])
+        await client.list_tools()
+        person.groups = ["left"]
+        assert held["uri"] not in await until("notifications/tools/list_changed")
+        await change("戻ったあと")
+        await until(held["uri"])
