@@ -107,7 +107,8 @@ def test_nothing_chosen_stores_the_bytes_as_they_are(tmp_path):
         ("a.ipynb", b'{"cells": [], "metadata": {"a": "yamada@example.jp"}}', "not_anonymised"),
         ("a.html", b"<p>yamada<i>@exam</i>ple.jp</p><a href='mailto:x%40example.jp'>", "left_in_clear"),
         ("yamada@example.jp.md", b"# a\n\nb\n", "name_not_anonymised"),
-        ("a.md", b"\x89PNG\r\n\x1a\n\x00\x00", "unknown_encoding"),
+        ("a.md", b"\x89PNG\r\n\x1a\n\x00\x00", "not_anonymised"),
+        ("a.md", b"\x80\x81\x00\x02\xff\xfe\x00", "unknown_encoding"),
     ],
 )
 def test_what_can_not_be_rewritten_surely_is_refused_in_words_and_nothing_of_it_is_kept(tmp_path, name, data, code):
