@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.urls import resolve
 
@@ -21,5 +21,6 @@ class ProbeMiddleware:
         if request.path_info not in PROBES:
             return self._get_response(request)
         request.resolver_match = resolve(request.path_info)
-        answer: HttpResponseBase = request.resolver_match.func(request)
+        answer: HttpResponse = request.resolver_match.func(request)
+        answer.headers.setdefault("Content-Length", str(len(answer.content)))  # as CommonMiddleware, which comes later
         return answer
