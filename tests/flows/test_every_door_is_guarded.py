@@ -82,6 +82,10 @@ def outsider(hub: HubProcess) -> str:
     return hub.manage("shell", "--no-imports", "-c", script).stdout.strip().splitlines()[-1]
 
 
+# The asker's own word, as it was given and in what an answer says it looked for.
+ASKED = re.compile('"稼働率"|「稼働率」|do not say this: 稼働率 ')
+
+
 def address(path: str, ids: dict[str, str]) -> str:
     return re.sub(r"\{(\w+)\}", lambda match: ids.get(match[1], "x"), path)
 
@@ -104,7 +108,7 @@ def test_an_outsider_gets_nothing_of_what_is_there(hub, operations, filled, outs
             else None,
         )
         if (method, path) in OPEN_TO_ALL:
-            assert "稼働率" not in response.text.replace('"稼働率"', ""), (method, path)
+            assert "稼働率" not in ASKED.sub("", response.text), (method, path)
             assert filled["document_id"] not in response.text, (method, path)
         else:
             assert response.status_code in {403, 404, 415, 422}, (method, path, response.status_code, response.text)

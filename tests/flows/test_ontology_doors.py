@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import html
+import re
+from collections.abc import AsyncIterator
 
 import pytest
-from mcp.types import PromptReference, ResourceTemplateReference
+from mcp import Client
+from mcp.types import PromptReference, ResourceTemplateReference, TextResourceContents
 from rdflib import Graph
 from rdflib.compare import isomorphic
 
@@ -41,10 +45,21 @@ def test_inference_is_the_same_by_rest_and_by_the_tool(hub):
     assert by_rest["inferred_facts"]
 
 
+async def all_pages(client: Client, address: str) -> AsyncIterator[TextResourceContents]:
+    """Read a resource of RDF page by page: the comment at the end of each has the address of the next."""
+    following: str | None = address
+    while following:
+        (page,) = (await client.read_resource(following)).contents
+        assert isinstance(page, TextResourceContents)
+        yield page
+        named = re.search(r"more: (\S+) -->", page.text)
+        following = html.unescape(named[1]) if named else None
+
+
 def test_the_resource_is_the_published_ontology_and_prompts_are_completed(hub):
     async def run():
         async with http_client(hub, "auto") as client:
-            read = await client.read_resource("smartreviewer-knowledge://ontology/guideline")
+            pages = [page async for page in all_pages(client, "smartreviewer-knowledge://ontology/guideline")]
             prompt = await client.get_prompt(
                 "coverage_check_template", {"document_id": "doc_1", "domain": "test_plan", "check_type": "required"}
             )
@@ -56,12 +71,17 @@ def test_the_resource_is_the_published_ontology_and_prompts_are_completed(hub):
             kinds = await client.complete(
                 PromptReference(name="reasoning_template"), {"name": "inference_type", "value": ""}
             )
-        return read.contents[0], prompt, reasoning, domains.completion.values, kinds.completion.values
+        return pages, prompt, reasoning, domains.completion.values, kinds.completion.values
 
-    content, prompt, reasoning, domains, kinds = asyncio.run(run())
-    assert content.mime_type == "application/rdf+xml"
+    pages, prompt, reasoning, domains, kinds = asyncio.run(run())
+    assert {page.mime_type for page in pages} == {"application/rdf+xml"}
+    assert len(pages) > 1
+    assert max(len(page.text) for page in pages) <= 20_000
     turtle = hub.call("GET", "/ontologies/guideline", headers={"Accept": "text/turtle"}).text
-    assert isomorphic(Graph().parse(data=content.text, format="xml"), Graph().parse(data=turtle, format="turtle"))
+    read = Graph()
+    for page in pages:
+        read.parse(data=page.text, format="xml")
+    assert isomorphic(read, Graph().parse(data=turtle, format="turtle"))
     assert "check_ontology_coverage" in prompt.messages[0].content.text
     assert "reason_ontology" in reasoning.messages[0].content.text
     assert domains == ["system_design"]

@@ -117,6 +117,8 @@ WRITTEN_BY_THE_HUB = {
     "knowledge.DocumentVersion.status_reason_en": "the hub's own message",
     "knowledge.DocumentVersion.notices": "of the parser",
     "knowledge.DocumentVersion.anonymised": "numbers of replacements, by kind",
+    "knowledge.DocumentVersion.asked_anonymising": "kinds and names of fields, bounded where an upload gives them",
+    "knowledge.PageText.reading": "what OCR read of a picture of limited size",
     "knowledge.VersionContent.markdown": "of the file, which has a largest size",
     "knowledge.VersionContent.blocks": "of the file",
     "knowledge.VersionContent.sections": "of the file",
