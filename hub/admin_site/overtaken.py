@@ -51,7 +51,7 @@ class OvertakenMixin:
             def clean(self) -> Any:  # noqa: ANN401
                 cleaned = super().clean()
                 if seen != digest_of(self.instance, _names(self)):
-                    raise ValidationError(told(self.instance, self))
+                    raise ValidationError(saved_by_others(self.instance, self))
                 return cleaned
 
         Checked.__name__ = form.__name__
@@ -74,7 +74,7 @@ class OvertakenMixin:
         return response
 
 
-def told(row: Model, form: forms.ModelForm[Any]) -> list[str]:
+def saved_by_others(row: Model, form: forms.ModelForm[Any]) -> list[str]:
     """Say who saved when, and what stands now in the fields that the form would change."""
     kind = ContentType.objects.get_for_model(row, for_concrete_model=False)
     entries = LogEntry.objects.filter(content_type=kind, object_id=str(row.pk)).select_related("user")

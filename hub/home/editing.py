@@ -189,11 +189,11 @@ def history(request: HttpRequest, public_id: str) -> HttpResponseBase:
         "home/history.html",
         title=_("Changes of {title}").format(title=document.title),
         document=document,
-        lines=[(line, ACTIONS[line.action], _told(line, named)) for line in lines],
+        lines=[(line, ACTIONS[line.action], _changes_in(line, named)) for line in lines],
     )
 
 
-def _told(line: AuditEvent, named: Mapping[str, Mapping[Any, str]]) -> list[str]:
+def _changes_in(line: AuditEvent, named: Mapping[str, Mapping[Any, str]]) -> list[str]:
     """What a line says of the change: the fields, with before and after where the trail keeps them."""
     told = []
     for column in line.details.get("changed", []):

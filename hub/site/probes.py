@@ -1,4 +1,4 @@
-"""Health checks are answered under any name: whoever asks an address, as containers and balancers do, has no other."""
+"""Health checks are answered under any name: containers and balancers ask an address and have no name for it."""
 
 from __future__ import annotations
 

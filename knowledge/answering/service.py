@@ -139,9 +139,9 @@ def _whole(
     parts: Sequence[_Part],
 ) -> Answer:
     """Put an answer together; of what has no sentence it tells what was looked for, and what is nearest to it."""
-    told = [_told(part, part.answered_by(given)) for part in parts]
-    unanswered = [one for one in told if not one.sentences] if len(parts) > 1 or not given else []
-    first = unanswered[0] if unanswered else told[0]
+    answered = [_answer_to(part, part.answered_by(given)) for part in parts]
+    unanswered = [one for one in answered if not one.sentences] if len(parts) > 1 or not given else []
+    first = unanswered[0] if unanswered else answered[0]
     notices = [notice for notice in remarks if not given or notice.code != "no_good_evidence"]
     return Answer(
         query=question,
@@ -149,12 +149,12 @@ def _whole(
         looked_for=first.looked_for,
         sentences=tuple(given),
         nearest=tuple(citation for one in unanswered for citation in one.nearest),
-        parts=tuple(told) if len(parts) > 1 else (),
+        parts=tuple(answered) if len(parts) > 1 else (),
         notices=tuple(dict.fromkeys([*notices, *(not_in_documents(one.looked_for) for one in unanswered)])),
     )
 
 
-def _told(part: _Part, given: Sequence[AnswerSentence]) -> AnswerPart:
+def _answer_to(part: _Part, given: Sequence[AnswerSentence]) -> AnswerPart:
     nearest = [] if given else _nearest(part.rated)
     return AnswerPart(
         asks=part.asks,

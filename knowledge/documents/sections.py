@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -16,6 +15,7 @@ from knowledge.documents.documents import get_document
 from knowledge.documents.reading import readable_version
 from knowledge.ingest.content import sections_of
 from knowledge.models import Document, DocumentVersion
+from knowledge.text.folding import fold_compact
 from knowledge.types.documents import Section
 
 SUGGESTED = 8
@@ -93,20 +93,16 @@ class _Some:
         return str(_("Sections that there are: {titles}.")).format(titles=", ".join(one[:80] for one in self._titles))
 
 
-def _fold(text: str) -> str:
-    return "".join(unicodedata.normalize("NFKC", text).casefold().split())
-
-
 def _path(asked: str) -> list[str]:
-    return [part for one in asked.split(">") if (part := _fold(one).lstrip("#"))]
+    return [part for one in asked.split(">") if (part := fold_compact(one).lstrip("#"))]
 
 
 def _is_path(section: Section, wanted: list[str]) -> bool:
-    return [_fold(one) for one in section.path] == wanted
+    return [fold_compact(one) for one in section.path] == wanted
 
 
 def _ends_path(section: Section, wanted: list[str]) -> bool:
-    return [_fold(one) for one in section.path][-len(wanted) :] == wanted
+    return [fold_compact(one) for one in section.path][-len(wanted) :] == wanted
 
 
 def _is_number(section: Section, wanted: list[str]) -> bool:
@@ -115,6 +111,6 @@ def _is_number(section: Section, wanted: list[str]) -> bool:
 
 def _has_heading(section: Section, wanted: list[str]) -> bool:
     """The heading without its number, or a number that is written in another way, such as 第3条."""
-    title = _fold(section.title)
+    title = fold_compact(section.title)
     bare = title.lstrip("0123456789.-第章節条項()（）")
     return wanted[-1] == bare or title.startswith(wanted[-1])
