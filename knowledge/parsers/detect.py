@@ -29,7 +29,8 @@ _BINARY_EXTENSIONS = frozenset(
     {".pdf", ".docx", ".xlsx", ".pptx", ".xlsm", ".docm", ".pptm", ".ppsx", ".dotx", ".xltx", ".potx", ".epub"}
     | {".xls", ".xlsb", ".ods", ".doc", ".dot", ".ppt", ".odt", ".odp", ".rtf"}
 )
-ACCEPTED_SUFFIXES = tuple(sorted({*_TEXT_EXTENSIONS, *_BINARY_EXTENSIONS}))
+_PICTURE_EXTENSIONS = frozenset({".png", ".jpg", ".jpeg", ".tif", ".tiff"})
+ACCEPTED_SUFFIXES = tuple(sorted({*_TEXT_EXTENSIONS, *_BINARY_EXTENSIONS, *_PICTURE_EXTENSIONS}))
 """How the names of files end that the hub reads. What decides is their content."""
 _OLE2_MAGIC = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _HEAD_BYTES = 1 << 16

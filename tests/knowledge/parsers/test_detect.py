@@ -8,7 +8,7 @@ import openpyxl
 import pytest
 
 from knowledge.parsers.archives import check_archive
-from knowledge.parsers.detect import detect_format
+from knowledge.parsers.detect import ACCEPTED_SUFFIXES, detect_format
 from knowledge.parsers.errors import ParseError
 from knowledge.parsers.limits import ParseLimits
 from tests.knowledge.parsers.workbook_writers import write_container
@@ -134,3 +134,7 @@ def test_sizes_that_the_directory_understates_are_counted(tmp_path: Path) -> Non
 
 def test_an_honest_container_passes(tmp_path: Path) -> None:
     check_archive(zipped(tmp_path, {"a.xml": b"<a/>"}), format_name="docx", limits=ParseLimits())
+
+
+def test_pictures_and_mails_are_among_what_an_upload_sends() -> None:
+    assert {".png", ".jpg", ".jpeg", ".tif", ".tiff", ".eml", ".xls"} <= set(ACCEPTED_SUFFIXES)
