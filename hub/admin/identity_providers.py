@@ -15,7 +15,6 @@ from unfold.widgets import UnfoldAdminSelectWidget
 
 from hub.access.principals import HubRight, Principal
 from hub.access.provider_models import ProviderAccount, ProviderGroup
-from hub.access.providers.meanings import apply_meaning
 from hub.access.services import record_event
 from hub.admin_site.base import HubModelAdmin, nobody
 from hub.admin_site.pages import principal_of
@@ -60,12 +59,16 @@ class ProviderGroupAdmin(HubModelAdmin):
             record_event(
                 principal_of(request), "CONFIG_CHANGE", "provider_groups", meaning=_meaning(obj), replaced=replaced
             )
+            from hub.access.providers.meanings import apply_meaning  # nobody else needs what it loads
+
             apply_meaning(before, obj)
 
     def delete_model(self, request: HttpRequest, obj: ProviderGroup) -> None:
         with transaction.atomic():
             record_event(principal_of(request), "CONFIG_CHANGE", "provider_groups", withdrawn=_meaning(obj))
             super().delete_model(request, obj)
+            from hub.access.providers.meanings import apply_meaning  # nobody else needs what it loads
+
             apply_meaning(obj, None)
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[ProviderGroup]) -> None:

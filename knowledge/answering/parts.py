@@ -25,7 +25,7 @@ _LIST = re.compile(
     rf"(?P<head>(?:[^、。?？]{{1,80}}の)?)(?P<a>{_NOUN}){_AND}(?P<b>{_NOUN})(?:{_AND}(?P<c>{_NOUN}))?(?P<end>{_END})"
 )
 _HIRAGANA = re.compile("[\u3041-\u3096]")
-_QUESTIONS = re.compile(r"[^?？。]{4,}[?？]+")
+_QUESTIONS = re.compile(r"(?<![^?？。])[^?？。]{4,}[?？]+")
 
 
 def parts_of(question: str) -> list[str]:

@@ -33,7 +33,7 @@ _ALIKE: Mapping[str, str] = {
 }  # fmt: skip
 _DATE = re.compile(
     r"\d\s*(?:年|世紀|年代|月|日(?!本))|[一二三四五六七八九十元]年|\d{1,4}[/-]\d{1,2}|(?:同|翌|前|当|毎)[年月日週]|\d:\d\d"
-    r"|(?:午[前後]|\d)\s*\d*時(?!間)|時代|戦[前後中]|初頭|末期|[上中下]旬|\b(?:1\d{3}|20\d\d)s?\b|\b(?:january|february|march|april|may"
+    r"|(?:午[前後]|\d)\s*\d{0,4}時(?!間)|時代|戦[前後中]|初頭|末期|[上中下]旬|\b(?:1\d{3}|20\d\d)s?\b|\b(?:january|february|march|april|may"
     r"|june|july|august|september|october|november|december|monday|tuesday|wednesday|thursday|friday|saturday|sunday)\b"
     r"|\bcentury\b|以内|までに|前に|後に|時点"
 )
@@ -41,7 +41,9 @@ _DURATION = re.compile(
     r"\d\s*(?:時間|分|秒|日|週間|か月|ヶ月|カ月|ケ月|箇月|年間?|世代|ミリ秒)|永[年久]"
     r"|\d\s*(?:years?|months?|weeks?|days?|hours?|minutes?|seconds?)\b"
 )
-_MONEY = re.compile(r"\d[\d,. 万億千百]*(?:円|ドル|ユーロ|ポンド|元)|[$€£¥]\s*\d|\d\s*(?:dollars|euros|pounds|yen)\b")
+_MONEY = re.compile(
+    r"\d[\d,. 万億千百]{0,30}(?:円|ドル|ユーロ|ポンド|元)|[$€£¥]\s*\d|\d\s*(?:dollars|euros|pounds|yen)\b"
+)
 _PERCENT = re.compile(r"\d\s*(?:%|パーセント|割|percent)")
 _REASON = re.compile(
     r"ため|から[、。]|からで|ので|理由|原因|により|によって|よって|目的|背景|because|due to|since\b|in order to|so that"

@@ -75,7 +75,7 @@ def refuse_archive(file: Path, filename: str) -> None:
     if PurePosixPath(filename).suffix.lower() == ".zip" and _run(LOOK_TASK, file, filename, as_it_is)["is_archive"]:
         raise InvalidInput(
             _(
-                "{filename} is a zip of documents. Send it to POST /documents/archive or on the home page's upload, "
+                "{filename} is a zip of documents. Send it by the home page's upload or as an archive, "
                 "which takes in each document in it, or unpack it first."
             ),
             code="archive_of_documents",

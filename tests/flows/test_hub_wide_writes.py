@@ -170,6 +170,7 @@ WIDE: dict[tuple[str, str], Any] = {
 NOT_WIDE = {
     ("post", "/documents/retry"),
     ("post", "/documents"),
+    ("post", "/documents/archive"),
     ("patch", "/documents/{document_id}"),
     ("delete", "/documents/{document_id}"),
     ("post", "/documents/{document_id}/figures/{figure_id}/describe"),

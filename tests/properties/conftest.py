@@ -38,5 +38,6 @@ def filled(
         CollectionGrant.objects.create(collection=Collection.objects.get(slug="default"), user=user, role="reader")
         examples = examples_of(review_text(folder, DESIGN), folder)
         examples["username"] = user.username
+        examples["put /api/v1/evaluation/datasets/{code}/readers readers"] = [user.username]
         yield Filled(user=user, token=token, examples=examples)
         transaction.set_rollback(True)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from hub.core.masking import Masking, chosen_masking
+from knowledge.text.folding import normalise
 from knowledge.types.anonymising import KINDS, Anonymising
 
 _NAME = re.compile(r"\[[A-Z_]{1,20}-\d{1,9}\]")
@@ -38,7 +38,7 @@ Row = Sequence[Cell]
 
 def label_of(text: str) -> str:
     """Give what a cell calls what stands beside or below it, without blanks and marks, in one width."""
-    return _AROUND_LABELS.sub("", unicodedata.normalize("NFKC", text))
+    return _AROUND_LABELS.sub("", normalise(text))
 
 
 @dataclass(slots=True)
@@ -156,4 +156,4 @@ class _Labelled:
         text = self._texts[row][column]
         if not text or (row, column) in self._labels:
             return False
-        return form is None or form.fullmatch(unicodedata.normalize("NFKC", text)) is not None
+        return form is None or form.fullmatch(normalise(text)) is not None

@@ -20,7 +20,7 @@ from knowledge.types.ocr import Quad
 
 PROGRAM = "tesseract"
 _WIDE = r"[\u3000-\u30ff\u3400-\u9fff\uff00-\uffef]"
-_BLANK_BETWEEN = re.compile(rf"(?<={_WIDE}) +| +(?={_WIDE})")
+_BLANK_BETWEEN = re.compile(rf"(?<={_WIDE}) +|(?<! ) ++(?={_WIDE})")
 _TIMEOUT_S = 120.0
 _DPI = 200
 # Below, the page is something else than horizontal text the right way up: vertical text is read at 0.2.

@@ -15,7 +15,7 @@ from review.rules.consistency.fact_names import EXAMPLE, folded_name, is_specifi
 from review.rules.consistency.fact_sentences import NOUNS
 from review.rules.consistency.quantities import name_column
 
-_ENDS = re.compile(r"(?:の)?(?:入力|指定|登録|設定|記入|項目|欄|要否|可否|有無|必須)+$")
+_ENDS = re.compile(r"(?:の)?(?:入力|指定|登録|設定|記入|項目|欄|要否|可否|有無|必須){1,6}$")
 _LIMITED = re.compile(r"場合|とき|際|ただし|但し|のみ|以外|除[きくい]|原則|一部|または|又は|か否か|かどうか|ごと|うち")
 _ONLY_ITEM = re.compile(r"項目|カラム|列|フィールド|パラメータ|名称?|要素")
 _SHORTEST = 3

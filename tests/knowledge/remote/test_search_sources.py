@@ -143,7 +143,15 @@ def test_rest_names_the_source_of_each_result(bedrock: BedrockServer, queue: Non
     last = results[-1]
     assert (last["rank"], last["source_score"], last["score"], last["chunk_id"]) == (2, 0.41, None, None)
     assert last["location"] == RESULTS[1]["location"]
-    assert set(results[0]) - {"legs", "highlights", "terms", "duplicates", "collection", "version"} <= set(last)
+    assert set(results[0]) - {
+        "legs",
+        "highlights",
+        "terms",
+        "duplicates",
+        "collection",
+        "version",
+        "ocr_confidence",
+    } <= set(last)
     assert post(source="elsewhere").status_code == 422
 
 
