@@ -204,7 +204,7 @@ def test_rest_takes_archives_at_their_own_address_and_says_so_at_the_other(tmp_p
     data = zipped(("a.md", b"# a"), ("b.zip", zipped(("c.md", b"# c"))))
     refused = send("/documents", "資料.zip", data)
     assert (refused.status_code, refused.json()["code"]) == (422, "archive_of_documents")
-    assert "POST /documents/archive" in refused.json()["detail"]
+    assert "アーカイブとして取り込む" in refused.json()["detail"]
     answer = send("/documents/archive", "資料.zip", data)
     assert answer.status_code == 202
     first, second = answer.json()["files"]
