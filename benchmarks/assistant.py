@@ -17,7 +17,6 @@ import argparse
 import asyncio
 import json
 import os
-import unicodedata
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass
@@ -28,6 +27,8 @@ import httpx2
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.types import CallToolResult
+
+from knowledge.text.folding import fold_compact
 
 DATA = Path(__file__).resolve().parent / "data" / "assistant.json"
 MOST_TURNS = 12
@@ -134,14 +135,10 @@ async def solve(client: Client, http: httpx2.AsyncClient, model: str, system: st
 
 def is_right(task: dict[str, Any], answer: str) -> bool:
     """Whether an answer has all that it has to, and one of what it may say."""
-    said = _fold(answer)
-    return all(_fold(one) in said for one in task["all"]) and (
-        not task["any"] or any(_fold(one) in said for one in task["any"])
+    said = fold_compact(answer)
+    return all(fold_compact(one) in said for one in task["all"]) and (
+        not task["any"] or any(fold_compact(one) in said for one in task["any"])
     )
-
-
-def _fold(text: str) -> str:
-    return "".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
 def report(outcomes: list[Outcome]) -> str:

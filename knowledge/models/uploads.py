@@ -10,7 +10,7 @@ LONGEST_BATCH_NAME = 40
 
 
 class UploadBatch(models.Model):
-    """The versions that came in together, under a name that whoever uploads chooses. Others do not see it."""
+    """The versions that came in together, under a name that the uploader chooses. Others do not see it."""
 
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, null=True, related_name="+")
     name = models.CharField(max_length=LONGEST_BATCH_NAME, editable=False)

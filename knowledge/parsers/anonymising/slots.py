@@ -27,7 +27,7 @@ _LABELS = (
 
 @dataclass(slots=True, eq=False)
 class Slot:
-    """A text at one place of the file. Whoever made it writes ``text`` back there."""
+    """A text at one place of the file. The reader of the format that made it writes ``text`` back there."""
 
     text: str
 

@@ -1,4 +1,4 @@
-"""PP-OCRv6 (small) on onnxruntime. Only the published weights are used, whoever brought them."""
+"""PP-OCRv6 (small) on onnxruntime. Only weights with the published checksums are used."""
 
 from __future__ import annotations
 
