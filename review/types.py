@@ -47,6 +47,8 @@ class Verdict(StrEnum):
     FAIL = "fail"
     ERROR = "error"
     SKIPPED = "skipped"
+    NOT_APPLICABLE = "not_applicable"
+    """What a person says of a check that the document need not meet; no run says it."""
 
 
 class Consulted(StrEnum):

@@ -150,7 +150,7 @@ class ListedReview(BaseModel):
     checklist: str
     document_version: int
     status: str = Field(description="queued, running, completed, failed or cancelled")
-    verdict: str | None = Field(description="pass, warning, fail or error; null while it runs")
+    verdict: str | None = Field(description="pass, warning, fail, error or not_applicable; null while it runs")
     created_at: datetime
 
 

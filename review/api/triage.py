@@ -76,7 +76,7 @@ class HistoryOut(Schema):
 
 
 class VerdictIn(Schema):
-    verdict: ShortText = Field(description="pass, warning or fail")
+    verdict: ShortText = Field(description="pass, warning, fail or not_applicable")
     reason: LongText = Field(description="why; it stands in the reports")
     revision: Integer | None = Field(None, description=REVISION)
 
@@ -132,6 +132,22 @@ def decide_result(request: HubRequest, review_id: str, check_item_id: str, asked
     verdicts.decide_result(
         principal=request.principal, review_id=review_id, check_item_id=check_item_id, **asked.model_dump()
     )
+    return _result(request, review_id, check_item_id)
+
+
+class TakeBackIn(Schema):
+    revision: Integer | None = Field(None, description=REVISION)
+
+
+@router.post("/reviews/{review_id}/results/{check_item_id}/take-back", response=ResultOut)
+def take_back_verdict(request: HubRequest, review_id: str, check_item_id: str, asked: TakeBackIn) -> ResultOut:
+    """Take back the last verdict that a person gave on a check: what stood before stands again."""
+    check = verdicts.CheckToDecide(check_item_id=check_item_id, revision=asked.revision)
+    verdicts.take_back_verdicts(principal=request.principal, review_id=review_id, checks=[check])
+    return _result(request, review_id, check_item_id)
+
+
+def _result(request: HubRequest, review_id: str, check_item_id: str) -> ResultOut:
     results = review_facts(get_review(request.principal, review_id)).results
     return next(result for result in results if result.check_item_id == check_item_id)
 

@@ -98,12 +98,19 @@ def case_from_result(
         )
     if result.method != HUMAN:
         raise Conflict(_("Nobody has decided the check {item} yet."), code="not_decided", item=check_item_id)
+    expected = EXPECTED_BY_VERDICT.get(Verdict(result.verdict))
+    if expected is None:
+        raise Conflict(
+            _("The check {item} does not apply to the document, so that it is no case of its item."),
+            code="not_applicable",
+            item=check_item_id,
+        )
     require_all_findings(result, principal)
     fields = {
         **_subject_of(principal, result),
         "item": result.item_version.name_ja,
         "note": f"{review_id} {check_item_id}",
-        "expected_verdict": EXPECTED_BY_VERDICT[Verdict(result.verdict)],
+        "expected_verdict": expected,
     }
     return _keep(principal, found, fields, review=review_id, check_item_id=check_item_id)
 

@@ -168,10 +168,10 @@ def _document_order(finding: FindingDraft) -> tuple[int, int, str, str]:
 def overall_verdict(verdicts: Iterable[Verdict]) -> Verdict:
     """A review's verdict: error if any check errored, else fail, else warning, else pass over the decided checks.
 
-    Nothing decided is an error.
+    Nothing decided is an error; where people found all that was decided not applicable, so is the review.
     """
     found = set(verdicts) - {Verdict.SKIPPED}
-    for verdict in (Verdict.ERROR, Verdict.FAIL, Verdict.WARNING, Verdict.PASS):
+    for verdict in (Verdict.ERROR, Verdict.FAIL, Verdict.WARNING, Verdict.PASS, Verdict.NOT_APPLICABLE):
         if verdict in found:
             return verdict
     return Verdict.ERROR

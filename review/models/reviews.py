@@ -169,6 +169,7 @@ VERDICTS = [
     ("fail", _("fail")),
     ("error", _("error")),
     ("skipped", _("skipped")),
+    ("not_applicable", _("not applicable")),
 ]
 
 
@@ -220,7 +221,7 @@ class Review(models.Model):
     version_number = models.PositiveIntegerField(_("document version"), editable=False)
     checklist_version = models.ForeignKey(CheckListVersion, on_delete=models.PROTECT, related_name="reviews")
     status = models.CharField(_("state"), max_length=10, choices=ReviewStatus.choices, default=ReviewStatus.QUEUED)
-    verdict = models.CharField(_("verdict"), max_length=10, choices=VERDICTS, blank=True)
+    verdict = models.CharField(_("verdict"), max_length=20, choices=VERDICTS, blank=True)
     progress = models.PositiveSmallIntegerField(_("progress"), default=0)
     options = GivenJson(default=dict, limits=CURATED_JSON)
     error = models.TextField(_("reason"), blank=True)
@@ -279,7 +280,7 @@ class CheckResult(models.Model):
     review = models.ForeignKey(Review, on_delete=models.CASCADE, related_name="results")
     item_version = models.ForeignKey(CheckItemVersion, on_delete=models.PROTECT, related_name="+")
     position = models.PositiveIntegerField(default=0)
-    verdict = models.CharField(_("verdict"), max_length=10, choices=VERDICTS)
+    verdict = models.CharField(_("verdict"), max_length=20, choices=VERDICTS)
     score = models.FloatField(_("score"), null=True)
     method = models.CharField(_("decided by"), max_length=10, default="rules")
     strategy_used = models.CharField(max_length=20)
@@ -298,7 +299,7 @@ class CheckResult(models.Model):
     steps = models.JSONField(default=list)
     """The steps that the result has been through: rules, judge, second_opinion, sweep."""
     finished_at = models.DateTimeField(default=timezone.now)
-    original_verdict = models.CharField(max_length=10, choices=VERDICTS, blank=True)
+    original_verdict = models.CharField(max_length=20, choices=VERDICTS, blank=True)
     original_method = models.CharField(max_length=10, blank=True)
     revision = models.PositiveIntegerField(default=0)
     withheld = 0

@@ -79,13 +79,18 @@ class FindingAnswer(models.Model):
 
 
 class ResultDecision(Act):
-    """A person's verdict on a check, with the verdict that it took the place of."""
+    """A person's verdict on a check, with the verdict that it took the place of.
+
+    One that was taken back stays, with who took it back; it decides nothing any more.
+    """
 
     result = models.ForeignKey(CheckResult, on_delete=models.CASCADE, related_name="decisions")
-    before = models.CharField(max_length=10, choices=VERDICTS)
+    before = models.CharField(max_length=20, choices=VERDICTS)
     before_method = models.CharField(max_length=10)
-    verdict = models.CharField(max_length=10, choices=VERDICTS)
+    verdict = models.CharField(max_length=20, choices=VERDICTS)
     reason = GivenText()
+    taken_back_at = models.DateTimeField(null=True)
+    taken_back_by = models.CharField(max_length=150, blank=True, db_default="")
 
     class Meta(Act.Meta):
         constraints = [longest_text("reason", LONG_TEXT)]

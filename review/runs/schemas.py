@@ -113,6 +113,7 @@ class SummaryOut(BaseModel):
     warnings: int
     errors: int
     skipped: int
+    not_applicable: int = Field(description="as people decided; they count neither as passed nor as undecided")
     critical_findings: int
     execution_time_ms: int | None
     complete: bool = Field(description="every check was decided: none skipped, none an error")
@@ -321,7 +322,9 @@ def _result_out(result: CheckResult, suspects: Sequence[str]) -> ResultOut:
     # the topic of an empty section may be unknown: None
     topics = sorted({finding.data["topic"] for finding in result.findings.all() if finding.data.get("topic")})
     decisions = [
-        DecisionOut(reason=one.reason, decided_by=one.actor_name, decided_at=one.at) for one in result.decisions.all()
+        DecisionOut(reason=one.reason, decided_by=one.actor_name, decided_at=one.at)
+        for one in result.decisions.all()
+        if one.taken_back_at is None
     ]
     return filled(
         ResultOut,
@@ -374,6 +377,7 @@ def _summary(
         warnings=verdicts.count(Verdict.WARNING),
         errors=verdicts.count(Verdict.ERROR),
         skipped=verdicts.count(Verdict.SKIPPED),
+        not_applicable=verdicts.count(Verdict.NOT_APPLICABLE),
         critical_findings=sum(finding.severity == "critical" for _result, finding in pairs),
         execution_time_ms=int(elapsed.total_seconds() * 1000) if elapsed else None,
         complete=bool(verdicts) and not {Verdict.SKIPPED, Verdict.ERROR} & set(verdicts),

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from django.db import transaction
+from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal, Scope
@@ -16,7 +18,7 @@ from review.runs.related import require_all_findings
 from review.types import Severity, Verdict
 
 HUMAN = "human"
-PERSONS_VERDICTS = (Verdict.PASS, Verdict.WARNING, Verdict.FAIL)
+PERSONS_VERDICTS = (Verdict.PASS, Verdict.WARNING, Verdict.FAIL, Verdict.NOT_APPLICABLE)
 UNDECIDED = (Verdict.ERROR, Verdict.SKIPPED)
 
 
@@ -79,31 +81,86 @@ def _settle_review(review: Review) -> None:
     Review.objects.filter(pk=review.pk).update(verdict=overall_verdict(verdicts))
 
 
-@transaction.atomic
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckToDecide:
+    """A check of a review; ``revision`` is the one that the person has seen, another one by now is a Conflict."""
+
+    check_item_id: str
+    revision: int | None = None
+
+
 def decide_result(
     *, principal: Principal, review_id: str, check_item_id: str, verdict: str, reason: str, revision: int | None = None
 ) -> CheckResult:
     """Record a person's verdict on a check; what the run said is kept. Raises NotFound, InvalidInput, Conflict."""
-    principal.require(Scope.TRIAGE)
+    check = CheckToDecide(check_item_id=check_item_id, revision=revision)
+    return decide_results(principal=principal, review_id=review_id, checks=[check], verdict=verdict, reason=reason)[0]
+
+
+@transaction.atomic
+def decide_results(
+    *, principal: Principal, review_id: str, checks: Sequence[CheckToDecide], verdict: str, reason: str
+) -> list[CheckResult]:
+    """Record a person's verdict on several checks of a review, all or none; in the order given.
+
+    Raises what ``decide_result`` does.
+    """
     if verdict not in PERSONS_VERDICTS:
         raise not_one_of("verdict", verdict, PERSONS_VERDICTS)
     if not reason.strip():
         raise InvalidInput(_("reason: a person's verdict needs a reason."), field="reason")
+    review, results = _results_to_change(principal, review_id, checks)
+    for result in results:
+        _store_decision(principal, result, verdict=verdict, reason=reason.strip())
+    _settle_review(review)
+    for check in checks:
+        record_event(
+            principal, "RESULT_DECIDE", f"review:{review_id}", check_item_id=check.check_item_id, verdict=verdict
+        )
+    return results
+
+
+@transaction.atomic
+def take_back_verdicts(*, principal: Principal, review_id: str, checks: Sequence[CheckToDecide]) -> list[CheckResult]:
+    """Take back the last verdict that a person gave on each of several checks, all or none.
+
+    What stood before stands again: an earlier person's verdict, or what the run and its findings come to. Raises
+    NotFound, and Conflict, also for a check that no person has decided.
+    """
+    review, results = _results_to_change(principal, review_id, checks)
+    for result in results:
+        _take_back(principal, result)
+    _settle_review(review)
+    for check in checks:
+        record_event(principal, "RESULT_TAKE_BACK", f"review:{review_id}", check_item_id=check.check_item_id)
+    return results
+
+
+def _results_to_change(
+    principal: Principal, review_id: str, checks: Sequence[CheckToDecide]
+) -> tuple[Review, list[CheckResult]]:
+    """Lock the review and find its checks as they are now, each as its person has seen it."""
+    principal.require(Scope.TRIAGE)
     review = Review.objects.visible_to(principal, Scope.TRIAGE).filter(public_id=review_id).first()
     if review is None:
         raise NotFound(_('There is no review "{review_id}".'), code="review_not_found", review_id=review_id)
+    codes = [check.check_item_id for check in checks]
+    if not codes or len(set(codes)) < len(codes):
+        raise InvalidInput(_("Name one check or more, each once."), field="checks")
     lock_for_change(review)
-    result = review.results.filter(item_version__item__code=check_item_id).first()
-    if result is None:
-        raise NotFound(
-            _('The review has no check "{check_item_id}".'), code="result_not_found", check_item_id=check_item_id
-        )
-    require_all_findings(result, principal)
-    _refuse_stale(result, revision)
-    _store_decision(principal, result, verdict=verdict, reason=reason.strip())
-    _settle_review(review)
-    record_event(principal, "RESULT_DECIDE", f"review:{review_id}", check_item_id=check_item_id, verdict=verdict)
-    return result
+    found = review.results.filter(item_version__item__code__in=codes).select_related("item_version__item")
+    by_code = {result.item_version.item.code: result for result in found}
+    for check in checks:
+        if check.check_item_id not in by_code:
+            raise NotFound(
+                _('The review has no check "{check_item_id}".'),
+                code="result_not_found",
+                check_item_id=check.check_item_id,
+            )
+        result = by_code[check.check_item_id]
+        require_all_findings(result, principal)
+        _refuse_stale(result, check.revision)
+    return review, [by_code[code] for code in codes]
 
 
 def _refuse_stale(result: CheckResult, revision: int | None) -> None:
@@ -113,10 +170,13 @@ def _refuse_stale(result: CheckResult, revision: int | None) -> None:
     raise Conflict(
         _("The verdict was changed by {who} meanwhile (revision {now}, not {given}). Read it again first."),
         code="changed_meanwhile",
-        who=last.actor_name if last else "-",
+        who=(last.taken_back_by or last.actor_name) if last else "-",
         now=result.revision,
         given=revision,
     )
+
+
+VERDICT_FIELDS = ("verdict", "method", "original_verdict", "original_method", "revision")
 
 
 def _store_decision(principal: Principal, result: CheckResult, *, verdict: str, reason: str) -> None:
@@ -133,4 +193,19 @@ def _store_decision(principal: Principal, result: CheckResult, *, verdict: str, 
     result.original_method = result.original_method or result.method
     result.verdict, result.method = verdict, HUMAN
     result.revision += 1
-    result.save(update_fields=["verdict", "method", "original_verdict", "original_method", "revision"])
+    result.save(update_fields=VERDICT_FIELDS)
+
+
+def _take_back(principal: Principal, result: CheckResult) -> None:
+    last = result.decisions.filter(taken_back_at=None).order_by("-id").first()
+    if last is None:
+        raise Conflict(
+            _("Nobody has decided the check {item} yet."), code="not_decided", item=result.item_version.item.code
+        )
+    last.taken_back_at, last.taken_back_by = timezone.now(), principal.name
+    last.save(update_fields=["taken_back_at", "taken_back_by"])
+    result.verdict, result.method = last.before, last.before_method
+    result.revision += 1
+    result.save(update_fields=VERDICT_FIELDS)
+    if result.method != HUMAN:
+        _settle(result)  # findings may have been decided in between

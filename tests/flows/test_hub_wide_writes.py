@@ -198,6 +198,7 @@ NOT_WIDE = {
     ("patch", "/findings"),
     ("post", "/findings/{finding_id}/promote"),
     ("patch", "/reviews/{review_id}/results/{check_item_id}"),
+    ("post", "/reviews/{review_id}/results/{check_item_id}/take-back"),
     ("post", "/reviews/{review_id}/sign-off"),
     ("post", "/reviews/{review_id}/carry-triage"),
     ("post", "/reviews/{review_id}/answers"),

@@ -17,7 +17,7 @@ from review.models import Finding, FindingEvent, Review, Triage
 from review.runs.reviews import get_review, review_facts
 from review.triage.decisions import Answer, finding_history, reopen_expired_waivers, triage_findings
 from review.triage.signing import sign_off
-from review.triage.verdicts import decide_result
+from review.triage.verdicts import CheckToDecide, decide_result, decide_results, take_back_verdicts
 from tests.factories import new_collection, principal_with
 from tests.review.triage.deciding import OPERATOR, change, decide, failing_check
 
@@ -184,8 +184,66 @@ def test_a_person_s_verdict_decides_a_skipped_check_and_triage_does_not_undo_it(
     assert (shown.decision.reason, shown.decision.decided_by) == ("別冊に記載がある", "operator")
 
 
+def test_checks_that_do_not_apply_are_decided_and_counted_by_themselves(review):
+    codes = [one.item_version.item.code for one in review.results.filter(verdict="skipped")][:2]
+    before = review_facts(get_review(OPERATOR, review.public_id)).summary
+    checks = [CheckToDecide(check_item_id=code, revision=0) for code in codes]
+    decide_results(
+        principal=OPERATOR, review_id=review.public_id, checks=checks, verdict="not_applicable", reason="図面はない"
+    )
+    summary = review_facts(get_review(OPERATOR, review.public_id)).summary
+    assert len(codes) == summary.not_applicable == before.skipped - summary.skipped == 2
+    assert summary.passed == before.passed
+    with pytest.raises(Conflict):  # one of them was seen as it was before: neither is changed
+        decide_results(
+            principal=OPERATOR,
+            review_id=review.public_id,
+            checks=[
+                CheckToDecide(check_item_id=codes[0], revision=1),
+                CheckToDecide(check_item_id=codes[1], revision=0),
+            ],
+            verdict="pass",
+            reason="確認した",
+        )
+    assert review.results.filter(verdict="not_applicable").count() == 2
+
+
+def test_a_review_whose_checks_all_do_not_apply_is_itself_not_applicable(review):
+    codes = review.results.values_list("item_version__item__code", flat=True)
+    decide_results(
+        principal=OPERATOR,
+        review_id=review.public_id,
+        checks=[CheckToDecide(check_item_id=code) for code in codes],
+        verdict="not_applicable",
+        reason="別の文書",
+    )
+    assert get_review(OPERATOR, review.public_id).verdict == "not_applicable"
+
+
+def test_a_person_s_verdict_is_taken_back_and_what_findings_come_to_stands_again(review):
+    result = failing_check(review)
+    check = CheckToDecide(check_item_id=result.item_version.item.code)
+    asked = {"principal": OPERATOR, "review_id": review.public_id}
+    decide_results(**asked, checks=[check], verdict="pass", reason="見間違い")
+    for finding in result.findings.all():
+        decide(finding, triage="rejected")
+    result.refresh_from_db()
+    assert (result.verdict, result.method) == ("pass", "human")
+    take_back_verdicts(**asked, checks=[check])
+    result.refresh_from_db()
+    assert (result.verdict, result.method, result.original_verdict) == ("pass", "rules", "fail")
+    decide(result.findings.first(), triage="open")
+    shown = review_facts(get_review(OPERATOR, review.public_id))
+    row = next(one for one in shown.results if one.check_item_id == check.check_item_id)
+    assert (row.verdict, row.decision) == ("fail", None)
+    assert result.decisions.get().taken_back_by == "operator"
+    with pytest.raises(Conflict) as again:
+        take_back_verdicts(**asked, checks=[check])
+    assert again.value.error_code == "not_decided"
+
+
 @pytest.mark.parametrize(("verdict", "reason"), [("skipped", "理由"), ("great", "理由"), ("pass", " ")])
-def test_a_person_s_verdict_is_pass_warning_or_fail_with_a_reason(review, verdict, reason):
+def test_a_person_s_verdict_is_one_of_four_with_a_reason(review, verdict, reason):
     item = review.results.first().item_version.item.code
     with pytest.raises(InvalidInput):
         decide_result(
