@@ -3,29 +3,19 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from enum import StrEnum
 from functools import lru_cache
 
 from knowledge.text.folding import normalise
 from knowledge.types.documents import Block
 from review.rules.base import shipped
+from review.rules.consistency.spelling_types import Kind, Occurrence, Spellings, is_quoted, ranked
+from review.rules.consistency.written_names import bracketed, dotted, in_two_scripts, misspelt
 from review.rules.prose import Prose, Word, read_prose, read_words
 
 _KATAKANA_WORD = re.compile(r"[ァ-ヴヷ-ヺー・･ｦ-ﾟ]{2,}")
-_LONG_LATIN = re.compile(r"(?<![A-Za-z0-9_./\\@:#$%&+=<>{}\-])[A-Za-z]{10,60}(?![A-Za-z0-9_/\\@:=])")
 _TWO_KANJI = re.compile(r"[一-龯々]{2,4}")
-_SAME_START, _MOST_SLIPS, _LONGEST_ENDING = 4, 2, 3
-# A list of several things ends in no word for one of them; what does is a name.
-_THINGS = ("リスト", "一覧", "画面", "テーブル", "マスター", "マスタ", "帳票", "台帳", "ファイル", "サーバー", "サーバ")
-_DOTTED_NAME = re.compile(
-    r"(?<![一-龯々ァ-ヴー・])[一-龯々ァ-ヴー]{2,}(?:・[一-龯々ァ-ヴー]{2,})+"
-    rf"(?:{'|'.join(f'(?<={end})' for end in _THINGS)})(?![一-龯々ァ-ヴー・])"
-)
-_JOINED_NAME = re.compile(r"[一-龯々ァ-ヴー・]{5,}")
 _LATIN_WORD = re.compile(r"[A-Za-zＡ-Ｚａ-ｚ]+(?:[-‐－][A-Za-zＡ-Ｚａ-ｚ]+)*")
 # Parts of file names, paths, variables, versions and markup are names of things, not words.
 _PART_OF_NAME = re.compile(r"[A-Za-z0-9_./\\@:#$%&+=<>{}\[\]\-－＿]")
@@ -45,46 +35,22 @@ _NOUNS = frozenset({"名詞", "接尾辞", "形状詞"})
 _HONORIFICS = frozenset({"お", "ご", "御"})
 
 
-class Kind(StrEnum):
-    """In what way spellings differ."""
-
-    LONG_VOWEL = "long_vowel"
-    KANA_KANJI = "kana_kanji"
-    OKURIGANA = "okurigana"
-    WIDTH = "width"
-    CASE = "case"
-    HYPHEN = "hyphen"
-    KATAKANA = "katakana"
-    SYNONYM = "synonym"
-    OTHER = "other"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Spellings:
-    """Spellings of one word: each form with its occurrences, the most frequent form first, ties by first place."""
-
-    kind: Kind
-    forms: tuple[tuple[str, tuple[Occurrence, ...]], ...]
-
-    @property
-    def count(self) -> int:
-        return sum(len(places) for _, places in self.forms)
-
-
 def variants(text: str, blocks: tuple[Block, ...], synonyms: Iterable[tuple[str, ...]]) -> tuple[Spellings, ...]:
     """Return the words that this document spells in more than one way, ordered by their first occurrence.
 
     Quotations in 「」, code, links and identifiers are not looked at; neither are proper names.
     """
     prose = read_prose(text, blocks)
-    words = [word for word in read_words(text, blocks) if not _is_quoted(word.start, prose)]
+    words = [word for word in read_words(text, blocks) if not is_quoted(word.start, prose)]
     found = [
         *_collect(by_lexeme(words)),
         *_collect(_tails(words)),
         *_collect(_katakana(prose)),
         *_collect(_latin(prose)),
-        *_collect(_dotted(prose)),
-        *_misspelt(prose),
+        *_collect(dotted(prose)),
+        *_collect(bracketed(prose)),
+        *_collect(in_two_scripts(prose)),
+        *misspelt(text, prose),
         *_named(prose, Kind.SYNONYM, synonyms),
         *_named(prose, Kind.KANA_KANJI, (tuple(forms) for forms in shipped("terminology")["pairs"]["forms"])),
     ]
@@ -96,57 +62,9 @@ def _katakana(prose: Prose) -> Iterator[tuple[str, Occurrence]]:
     for match in _KATAKANA_WORD.finditer(prose.masked):
         word = match.group().strip("・･")
         key = normalise(word).translate(_FOLDED_KANA)
-        if len(key) >= _SHORTEST_KATAKANA and not _is_quoted(match.start(), prose):
+        if len(key) >= _SHORTEST_KATAKANA and not is_quoted(match.start(), prose):
             start = match.start() + match.group().index(word)
             yield key, Occurrence(form=word, start=start, end=start + len(word))
-
-
-def _dotted(prose: Prose) -> Iterator[tuple[str, Occurrence]]:
-    """Key names of things that are written with a middle dot somewhere: 在庫・注残リスト beside 在庫注残リスト."""
-    dotted = {match.group() for match in _DOTTED_NAME.finditer(prose.masked) if not _is_quoted(match.start(), prose)}
-    joined = {name.replace("・", ""): name for name in dotted}
-    if not joined:
-        return
-    for match in _JOINED_NAME.finditer(prose.masked):
-        key = match.group().replace("・", "")
-        if key in joined and not _is_quoted(match.start(), prose):
-            yield key, Occurrence(form=match.group(), start=match.start(), end=match.end())
-
-
-def _misspelt(prose: Prose) -> Iterator[Spellings]:
-    """Yield long Latin names that are written with a letter more, less or other in one or two places."""
-    places: dict[str, list[Occurrence]] = defaultdict(list)
-    for match in _LONG_LATIN.finditer(prose.masked):
-        if not _is_quoted(match.start(), prose):
-            places[match.group()].append(Occurrence(form=match.group(), start=match.start(), end=match.end()))
-    by_start: dict[str, list[str]] = defaultdict(list)
-    for name in places:
-        by_start[name[:_SAME_START]].append(name)
-    for names in by_start.values():
-        for rare in names:
-            if len(places[rare]) > _MOST_SLIPS:
-                continue
-            for common in names:
-                if len(places[common]) > 2 * len(places[rare]) and _is_one_slip(rare, common):
-                    yield _ranked(Kind.OTHER, {name: places[name] for name in (common, rare)})
-
-
-def _is_one_slip(one: str, other: str) -> bool:
-    """Whether two names differ in one letter within them; endings differ by grammar, and capitals by custom.
-
-    >>> _is_one_slip("RegistrationHandler", "RegistratonHandler"), _is_one_slip("Requirement", "Requirements")
-    (True, False)
-    """
-    if one.casefold() == other.casefold() or abs(len(one) - len(other)) > 1:
-        return False
-    at = next((at for at, (first, second) in enumerate(zip(one, other, strict=False)) if first != second), None)
-    if at is None or at >= min(len(one), len(other)) - _LONGEST_ENDING:
-        return False
-    rests = {one[at + 1 :], one[at:]}, {other[at + 1 :], other[at:]}
-    is_swapped = one[at : at + 2] == other[at : at + 2][::-1] and one[at + 2 :] == other[at + 2 :]
-    if len(one) == len(other):
-        return one[at + 1 :] == other[at + 1 :] or is_swapped
-    return bool(rests[0] & rests[1])
 
 
 def _latin(prose: Prose) -> Iterator[tuple[str, Occurrence]]:
@@ -163,7 +81,7 @@ def _latin(prose: Prose) -> Iterator[tuple[str, Occurrence]]:
             len(key) > 1
             and key not in ignored
             and _stands_alone(prose.masked, match)
-            and not _is_quoted(match.start(), prose)
+            and not is_quoted(match.start(), prose)
         ):
             yield key, Occurrence(form=word, start=match.start(), end=match.end())
 
@@ -181,11 +99,11 @@ def _named(prose: Prose, kind: Kind, groups: Iterable[tuple[str, ...]]) -> Itera
         places: dict[str, list[Occurrence]] = defaultdict(list)
         pattern = _names_pattern(names)
         for match in pattern.finditer(prose.masked):
-            if not _is_quoted(match.start(), prose) and not _is_gloss(prose.masked, match, names):
+            if not is_quoted(match.start(), prose) and not _is_gloss(prose.masked, match, names):
                 places[match.group()].append(Occurrence(form=match.group(), start=match.start(), end=match.end()))
         # ユーザ beside ユーザー is a matter of the long vowel mark, found as such.
         if len({name.replace("ー", "") for name in places}) > 1:
-            yield _ranked(kind, places)
+            yield ranked(kind, places)
 
 
 @lru_cache(maxsize=256)
@@ -213,18 +131,15 @@ def _collect(keyed: Iterable[tuple[str, Occurrence]]) -> Iterator[Spellings]:
         groups[key][occurrence.form].append(occurrence)
     for forms in groups.values():
         if len(forms) > 1:
-            yield _ranked(_kind(tuple(forms)), forms)
-
-
-def _ranked(kind: Kind, places: dict[str, list[Occurrence]]) -> Spellings:
-    ordered = sorted(places.items(), key=lambda item: (-len(item[1]), item[1][0].start))
-    return Spellings(kind=kind, forms=tuple((form, tuple(where)) for form, where in ordered))
+            yield ranked(_kind(tuple(forms)), forms)
 
 
 def _kind(forms: tuple[str, ...]) -> Kind:
     folded = {normalise(form) for form in forms}
     if len(folded) == 1:
         return Kind.WIDTH
+    if any(form.isascii() for form in folded) and not all(form.isascii() for form in folded):
+        return Kind.OTHER
     if all(form.replace("-", "").isascii() for form in folded):
         return Kind.CASE if len({form.replace("-", "") for form in folded}) == len(folded) else Kind.HYPHEN
     if len({form.replace("ー", "") for form in folded}) == 1:
@@ -245,20 +160,6 @@ def _distinct(found: list[Spellings]) -> Iterator[Spellings]:
         if not rarer <= covered:
             covered |= places
             yield group
-
-
-def _is_quoted(offset: int, prose: Prose) -> bool:
-    index = bisect_right(prose.quoted, offset, key=lambda stretch: stretch[0]) - 1
-    return index >= 0 and offset < prose.quoted[index][1]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Occurrence:
-    """One spelling at ``[start, end)``."""
-
-    form: str
-    start: int
-    end: int
 
 
 def by_lexeme(words: list[Word]) -> Iterator[tuple[str, Occurrence]]:

@@ -15,7 +15,8 @@ from knowledge.text.outline import apparatus, inside, place, unnumbered_title
 from knowledge.text.structure import line_span
 from knowledge.text.tables import read_tables
 from review.rules.base import counted, finding, listed, quoted, rule, shipped, skipped
-from review.rules.consistency.spellings import Kind, Occurrence, Spellings, variants
+from review.rules.consistency.spelling_types import Kind, Occurrence, Spellings
+from review.rules.consistency.spellings import variants
 from review.rules.prose import is_polite, read_prose
 from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span
 

@@ -14,6 +14,7 @@ from knowledge.text.outline import apparatus, inside, place
 from knowledge.text.tables import Cell, Row, Table, read_table, read_tables
 from knowledge.types.documents import BlockKind
 from review.rules.base import finding, rule, skipped
+from review.rules.consistency.enumerations import enumerations
 from review.rules.consistency.quantities import find_amounts
 from review.rules.prose import read_prose
 from review.rules.structure.headings import heading_span
@@ -73,6 +74,7 @@ def total_mismatch(target: RuleInput) -> RuleOutcome:
         *_headed(target),
         *_counted_rows(target),
         *_with_parts(target),
+        *_enumerated(target),
     ]
     if not checked:
         return skipped("no_totals")
@@ -212,6 +214,19 @@ def _with_parts(target: RuleInput) -> Iterator[Mismatch]:
             parts=len(parts),
             places=(span,),
         )
+
+
+def _enumerated(target: RuleInput) -> Iterator[Mismatch]:
+    """Hold a number against the names beside it; where they may be counted in several ways, any of them agrees."""
+    prose = read_prose(target.text, target.blocks)
+    skipped = apparatus(target.text, target.sections)
+    for found in enumerations(prose, narrow(prose.masked)):
+        if inside(skipped, found.start):
+            continue
+        counted = found.stated if found.stated in found.counts else max(found.counts)
+        name = target.text[found.start : found.end].strip()
+        span = Span(start=found.start, end=found.end)
+        yield Mismatch(name=name, stated=str(found.stated), counted=str(counted), parts=counted, places=(span,))
 
 
 def _counted_rows(target: RuleInput) -> Iterator[Mismatch]:

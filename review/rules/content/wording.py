@@ -21,6 +21,7 @@ from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span
 
 _NUMBER_BEFORE = re.compile(r"[0-9０-９一二三四五六七八九十百千万億]+\s*[^\s0-9、。]{0,4}$")
 _PLACES_SHOWN = 20
+_NEAR = 8
 _WORDS_SHOWN = 5
 
 
@@ -51,6 +52,8 @@ def ambiguous(target: RuleInput) -> RuleOutcome:
     for entry in shipped("wording")["classes"]:
         if wanted and entry["code"] not in wanted:
             continue
+        if target.document_type not in entry.get("document_types", (target.document_type,)):
+            continue
         places = [place for place in reader.places(entry) if place.word not in target.params.get("ignore", ())]
         if finding := _judge(entry, places, prose, target):
             findings.append(finding)
@@ -72,18 +75,22 @@ class _Reader:
             *apparatus(target.text, target.sections),
             *((section.start, section.body_start) for section in target.sections),
         ]
-        self._columns = list(self._obliging_cells())
+        self._columns = list(self._cells_under(self._titles_oblige))
         self._identified = self._identified_lines()
 
     def places(self, entry: dict[str, Any]) -> Iterator[Place]:
         """Yield the expressions of one class in document order, none twice."""
         last_end = -1
+        own_columns = list(self._cells_under(re.compile(entry["columns"]))) if "columns" in entry else []
         for start, end in sorted({*self._by_word(entry), *self._by_surface(entry)}, key=lambda s: (s[0], -s[1])):
             if start < last_end or inside(self._skipped, start) or inside(self._prose.quoted, start):
                 continue
             last_end = end
             word = self._target.text[start:end]
-            obliges = self._obliges(start) or (entry["code"] in self._design_classes and self._designs(start))
+            if self._is_told(entry, start, end):
+                continue
+            obliges = self._obliges(start) or _is_within(own_columns, start)
+            obliges = obliges or (entry["code"] in self._design_classes and self._designs(start))
             yield Place(word=word, start=start, end=end, obliges=obliges)
 
     def _by_word(self, entry: dict[str, Any]) -> Iterator[tuple[int, int]]:
@@ -128,6 +135,13 @@ class _Reader:
                     if not wanted.get("after_number") or _NUMBER_BEFORE.search(before):
                         yield match.span()
 
+    def _is_told(self, entry: dict[str, Any], start: int, end: int) -> bool:
+        """Whether the same sentence says what the word leaves open, or the word is denied: 正しくない値."""
+        if "not_before" in entry and re.match(entry["not_before"], self._prose.masked[end : end + _NEAR]):
+            return True
+        settled = shipped("wording")["settled"].get(entry["code"])
+        return settled is not None and re.search(settled, self._sentence_at(start)) is not None
+
     def _designs(self, offset: int) -> bool:
         return bool(self._ends_design.search(self._sentence_at(offset)))
 
@@ -136,7 +150,7 @@ class _Reader:
         return self._prose.masked[segment.start : segment.end].rstrip(" )）」")
 
     def _obliges(self, offset: int) -> bool:
-        if self._ends_oblige.search(self._sentence_at(offset)) or inside(self._columns, offset):
+        if self._ends_oblige.search(self._sentence_at(offset)) or _is_within(self._columns, offset):
             return True
         section = section_at(self._target.sections, offset)
         title = section.title if section else ""
@@ -146,9 +160,9 @@ class _Reader:
     def _segment(self, offset: int) -> Segment:
         return self._prose.segments[max(0, bisect_right(self._starts, offset) - 1)]
 
-    def _obliging_cells(self) -> Iterator[tuple[int, int]]:
+    def _cells_under(self, titles: re.Pattern[str]) -> Iterator[tuple[int, int]]:
         for table in read_tables(self._target.text, self._target.blocks):
-            columns = [i for i, cell in enumerate(table.header.cells) if self._titles_oblige.search(cell.text)]
+            columns = [i for i, cell in enumerate(table.header.cells) if titles.search(cell.text)]
             for row in table.rows:
                 yield from ((row.cells[i].start, row.cells[i].end) for i in columns if i < len(row.cells))
 
@@ -158,6 +172,12 @@ class _Reader:
         families = read_families(text, self._target.sections, self._target.blocks)
         definitions = [mention.start for family in families for mention in family.definitions]
         return {text.rfind("\n", 0, start) + 1 for start in definitions}
+
+
+def _is_within(cells: list[tuple[int, int]], offset: int) -> bool:
+    """Whether an offset is in one of the cells, which are in the text's order."""
+    at = bisect_right(cells, offset, key=lambda cell: cell[0]) - 1
+    return at >= 0 and offset < cells[at][1]
 
 
 def _judge(entry: dict[str, Any], places: list[Place], prose: Prose, target: RuleInput) -> FindingDraft | None:

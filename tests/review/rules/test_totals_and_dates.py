@@ -136,3 +136,35 @@ def test_a_document_is_made_before_it_is_changed():
 
     assert len(found.evidence) == 2
     assert (same.findings, same.examined) == ((), 1)
+
+
+@pytest.mark.parametrize(
+    ("said", "stated", "counted"),
+    [
+        ("グラフは、棒・折れ線・ドーナツ・横棒（5種）を描く。", "5", "4"),
+        ("利用者は管理者、職員、市民の4種類とする。", "4", "3"),
+        ("申請は4種類（新規、変更及び廃止）とする。", "4", "3"),
+        ("状態は三段階: 未着手、着手、保留、完了", "3", "4"),
+    ],
+)
+def test_a_number_is_held_against_the_names_beside_it(said, stated, counted):
+    (found,) = outcome("consistency.total_mismatch", HEAD + said + "\n").findings
+
+    assert (found.data["stated"], found.data["counted"]) == (stated, counted)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "状態は、未着手、着手、完了の3種類とする。",
+        "状態は、未着手・着手、保留・停止、完了の3種類とする。",
+        "状態は、申請の受付、審査・承認の2段階とする。",
+        "状態は、未着手、着手など4種類とする。",
+        "個人とは異なり、電話番号、郵便番号、住所の3つを持つ。",
+        "画面は、一覧、詳細、登録のうち2画面を作る。",
+        "第3段階（審査、承認、通知）を行う。",
+        "4種類以上（新規、変更、廃止）を扱う。",
+    ],
+)
+def test_names_that_agree_or_may_be_counted_otherwise_pass(said):
+    assert getattr(outcome("consistency.total_mismatch", HEAD + said + "\n"), "findings", ()) == ()

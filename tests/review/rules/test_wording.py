@@ -72,3 +72,24 @@ def test_in_a_design_a_plain_statement_that_leaves_it_to_the_reader_is_vague():
 
     assert [list(found.data["expressions"]) for found in said["basic_design"].findings] == [["適宜"]]
     assert said["test_plan"].findings == ()
+
+
+def test_a_time_without_a_figure_is_vague_in_a_requirement_unless_the_sentence_gives_one():
+    assert by_class("ログは定期的に確認するものとする。") == {"vague_time": {"定期的": 1}}
+    assert by_class("ログは定期的に（毎週月曜）確認するものとする。") == {}
+    assert by_class("ログは早急に、3営業日以内に確認すること。") == {}
+
+
+def test_an_expected_result_has_to_say_what_is_seen():
+    table = "| No | テスト項目 | 期待結果 |\n|---|---|---|\n"
+    vague = rule_input(
+        table + "| 1 | 集計 | 正しく表示される |\n| 2 | 集計 | 想定どおり動く |\n", document_type="test_plan"
+    )
+    told = rule_input(
+        table + "| 1 | 集計 | 正しく「3 件」と出る |\n| 2 | 値が正しくない場合 | 警告 |\n", document_type="test_plan"
+    )
+
+    (found,) = outcome_of("wording.ambiguous", vague).findings
+    assert found.data["expressions"] == {"正しく": 1, "想定どおり": 1}
+    assert outcome_of("wording.ambiguous", told).findings == ()
+    assert by_class(table + "| 1 | 集計 | 正しく表示される |\n") == {}
