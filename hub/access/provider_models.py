@@ -29,6 +29,8 @@ class ProviderState(models.Model):
 class ProviderAccount(models.Model):
     """Which person a provider means by a subject. ``groups`` is what it said last.
 
+    ``gave_groups`` (keys), ``gave_superuser`` and ``gave_ceiling`` are what those brought the person and they did not
+    have before, which is taken again when they no longer bring it.
     ``confirmed_at`` is when it last vouched for them; ``ended_at`` when it no longer did, null as long as it does.
     """
 
@@ -38,6 +40,9 @@ class ProviderAccount(models.Model):
     provider = models.CharField(_("identity provider"), max_length=PROVIDER_CHARS)
     subject = models.CharField(_("subject"), max_length=255)
     groups = ArrayField(models.CharField(max_length=200), default=list, editable=False, verbose_name=_("groups"))
+    gave_groups = ArrayField(models.IntegerField(), default=list, editable=False)
+    gave_superuser = models.BooleanField(default=False, editable=False)
+    gave_ceiling = models.BooleanField(default=False, editable=False)
     created_at = models.DateTimeField(_("created"), default=timezone.now, editable=False)
     confirmed_at = models.DateTimeField(_("confirmed"), null=True, editable=False)
     ended_at = models.DateTimeField(_("ended"), null=True, editable=False)

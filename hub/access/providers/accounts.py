@@ -32,6 +32,7 @@ logger = logging.getLogger(__name__)
 LONGEST_SUBJECT = 255
 LONGEST_NAME = 150
 MOST_GROUPS = 1000
+KEPT = ("groups", "gave_groups", "gave_superuser", "gave_ceiling")
 _NOT_IN_NAMES = re.compile(r"[^\w.@+-]+")
 
 
@@ -74,59 +75,54 @@ def find_or_make_person(provider: IdentityProvider, subject: str, claims: dict[s
         return found
 
 
-def apply_groups(account: ProviderAccount, values: Collection[str]) -> None:
+def apply_groups(account: ProviderAccount, values: Collection[str] | None) -> None:
     """Give a person what the provider's groups bring, and take what they no longer do. Call in a transaction.
 
-    Only what some group of the provider is mapped to is touched; what was given here by hand stays. A change is
-    audited, and heard by open streams (:mod:`hub.access.changes`).
+    ``values`` are its groups; None: those that it named last. Only what was given by groups is taken; what was given
+    here by hand stays. Where groups bring ceilings, they alone set the person's. A change is audited, and heard by open
+    streams (:mod:`hub.access.changes`).
     """
+    account.refresh_from_db(fields=KEPT, from_queryset=ProviderAccount.objects.select_for_update())
+    before = [getattr(account, name) for name in KEPT]
     meanings = list(ProviderGroup.objects.filter(provider=account.provider).select_related("group"))
-    held = [meaning for meaning in meanings if meaning.value in set(values)]
+    account.groups = account.groups if values is None else sorted(values)
+    held = [meaning for meaning in meanings if meaning.value in account.groups]
+    changes = _apply_memberships(account, {meaning.group for meaning in held if meaning.group is not None})
+    changes |= _apply_superuser(account, wanted=any(meaning.is_administrator for meaning in held))
+    if account.gave_ceiling or any(meaning.ceiling is not None for meaning in meanings):
+        changes |= _apply_ceiling(account.user, [one.ceiling for one in held if one.ceiling is not None])
+        account.gave_ceiling = any(meaning.ceiling is not None for meaning in meanings)
+    if before != [getattr(account, name) for name in KEPT]:
+        account.save(update_fields=KEPT)
+    if changes:
+        record_event(_by_provider(account), "CONFIG_CHANGE", f"user:{account.user_id}", **changes)
+
+
+def _apply_memberships(account: ProviderAccount, wanted: set[Group]) -> dict[str, object]:
+    """Put a person into the wanted groups, and out of those that were given and are not wanted; gives what changed."""
     user = account.user
-    before = set(user.groups.filter(provider_groups__in=meanings)) if meanings else set()
-    wanted = {meaning.group for meaning in held if meaning.group is not None}
-    changes: dict[str, object] = {}
-    if joined := wanted - before:
+    member_of = set(user.groups.all())
+    joined = wanted - member_of
+    left = {group for group in member_of - wanted if group.pk in account.gave_groups}
+    if joined:
         user.groups.add(*joined)
-        changes["joined"] = _names(joined)
-    if left := before - wanted:
+    if left:
         user.groups.remove(*left)
-        changes["left"] = _names(left)
-    if any(meaning.is_administrator for meaning in meanings):
-        is_administrator = any(meaning.is_administrator for meaning in held)
-        if user.is_superuser != is_administrator:
-            user.is_superuser = is_administrator
-            user.save(update_fields=["is_superuser"])
-            changes["is_administrator"] = is_administrator
-    if any(meaning.ceiling is not None for meaning in meanings):
-        changes |= _apply_ceiling(user, [meaning.ceiling for meaning in held if meaning.ceiling is not None])
-    if sorted(account.groups) != sorted(values):
-        account.groups = sorted(values)
-        account.save(update_fields=["groups"])
-    if changes:
-        record_event(_by_provider(account), "CONFIG_CHANGE", f"user:{user.pk}", **changes)
+    still = {group.pk for group in wanted & member_of} & set(account.gave_groups)
+    account.gave_groups = sorted({*still, *(group.pk for group in joined)})
+    return {name: _names(groups) for name, groups in (("joined", joined), ("left", left)) if groups}
 
 
-def take_back(account: ProviderAccount, meaning: ProviderGroup) -> None:
-    """Take from a person what a group meant that means it no more, but for what another of their groups brings.
-
-    Call in a transaction, once the row has changed; :func:`apply_groups` gives what is left.
-    """
-    user, values = account.user, set(account.groups)
-    held = [one for one in ProviderGroup.objects.filter(provider=account.provider) if one.value in values]
-    changes: dict[str, object] = {}
-    group = meaning.group
-    if group is not None and all(one.group_id != group.pk for one in held) and user.groups.filter(pk=group.pk).exists():
-        user.groups.remove(group)
-        changes["left"] = [group.name]
-    if meaning.is_administrator and user.is_superuser and not any(one.is_administrator for one in held):
-        user.is_superuser = False
-        user.save(update_fields=["is_superuser"])
-        changes["is_administrator"] = False
-    if meaning.ceiling is not None:
-        changes |= _apply_ceiling(user, [one.ceiling for one in held if one.ceiling is not None])
-    if changes:
-        record_event(_by_provider(account), "CONFIG_CHANGE", f"user:{user.pk}", **changes)
+def _apply_superuser(account: ProviderAccount, *, wanted: bool) -> dict[str, object]:
+    """Make a person a superuser, or no longer one whom the provider made it; gives what changed."""
+    user = account.user
+    is_given = account.gave_superuser
+    account.gave_superuser = wanted and (is_given or not user.is_superuser)
+    if user.is_superuser == wanted or (user.is_superuser and not is_given):
+        return {}
+    user.is_superuser = wanted
+    user.save(update_fields=["is_superuser"])
+    return {"is_administrator": wanted}
 
 
 def _apply_ceiling(user: User, ceilings: list[int]) -> dict[str, object]:

@@ -290,6 +290,46 @@ def test_administrators_by_group_are_so_as_long_as_they_are_in_it(provider, pers
     assert not authenticate(token).is_superuser
 
 
+def test_what_was_given_by_hand_stays_when_the_provider_no_longer_brings_it(provider, person):
+    admins, checkers = Group.objects.create(name="管理班"), Group.objects.create(name="点検班")
+    row = ProviderGroup.objects.create(provider="office", value="admins", group=admins, is_administrator=True)
+    ProviderGroup.objects.create(provider="office", value="checkers", group=checkers)
+    token = provider.access_token(person, scope="openid read admin")
+    authenticate(token)
+    user = User.objects.get(username="hanako")
+    user.groups.add(admins)
+    User.objects.filter(pk=user.pk).update(is_superuser=True)
+    person.groups = ["admins", "checkers"]
+    grow_old(31)
+    assert authenticate(token).group_ids == {admins.pk, checkers.pk}
+
+    person.groups = []
+    grow_old(31)
+    left = authenticate(token)
+    assert (left.group_ids, left.is_superuser) == (frozenset({admins.pk}), True)
+
+    person.groups = ["admins"]
+    grow_old(31)
+    authenticate(token)
+    client = client_of(make_user("管理長", is_superuser=True))
+    assert client.post(reverse("admin:access_providergroup_delete", args=[row.pk]), {"post": "yes"}).status_code == 302
+    kept = authenticate(token)
+    assert (kept.group_ids, kept.is_superuser) == (frozenset({admins.pk}), True)
+
+
+def test_what_the_provider_gave_and_a_person_took_by_hand_is_given_again(provider, person):
+    ProviderGroup.objects.create(provider="office", value="admins", is_administrator=True)
+    person.groups = ["admins"]
+    token = provider.access_token(person, scope="openid read admin")
+    authenticate(token)
+    User.objects.filter(username="hanako").update(is_superuser=False)
+    grow_old(31)
+    assert authenticate(token).is_superuser
+    person.groups = []
+    grow_old(31)
+    assert not authenticate(token).is_superuser
+
+
 def test_only_members_of_the_named_groups_come_in(provider, person, configure):
     configure(allowed_groups=["qa"])
     token = provider.access_token(person)
