@@ -7,7 +7,6 @@ import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import IO
 
 from django.conf import settings
@@ -71,19 +70,19 @@ def dumped(snapshot: str, schema: str, *, compress: bool = True) -> Iterator[IO[
             process.wait()
 
 
-def replace_schema(dump: Path, schema: str, before: Sequence[str]) -> None:
-    """Run ``before`` and then the dump of a schema that is there, in one transaction: all, or nothing has changed.
+def replace_schema(dump: IO[bytes], schema: str, before: Sequence[str]) -> None:
+    """Run ``before`` and then a dump, which is a file, of a schema that is there: all in one transaction, or nothing.
 
     :raises BackupFailed: one of the programs failed; the message has what it said.
     """
     conninfo, environment = _where()
-    read = [_program("pg_restore"), "--no-owner", "--no-acl", f"--schema={schema}", "--file=-", str(dump)]
+    read = [_program("pg_restore"), "--no-owner", "--no-acl", f"--schema={schema}", "--file=-"]
     write = [_program("psql"), "--no-psqlrc", "--quiet", "--single-transaction", "--set=ON_ERROR_STOP=1"]
     write += ["--no-password", f"--dbname={conninfo}", "--output=/dev/null"]
     with tempfile.TemporaryFile() as said, tempfile.NamedTemporaryFile("w", suffix=".sql") as first:
         first.write("".join(f"{statement};\n" for statement in before))
         first.flush()
-        reader = subprocess.Popen(read, env=environment, stdout=subprocess.PIPE, stderr=said)
+        reader = subprocess.Popen(read, env=environment, stdin=dump, stdout=subprocess.PIPE, stderr=said)
         command = [*write, f"--file={first.name}", "--file=-"]
         with _half_a_script_fails(reader) as script:
             done = subprocess.run(command, env=environment, stdin=script, stderr=said, check=False)

@@ -7,13 +7,14 @@ yet; the next run goes on with the files that are missing.
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from io import BytesIO
 from pathlib import Path
-from tempfile import TemporaryDirectory, TemporaryFile
+from tempfile import TemporaryFile
 from typing import IO, Any
 
 from django.conf import settings
@@ -109,6 +110,7 @@ def restore_backup(
     :raises RestoreRefused: nothing was written; the message says what to do.
     :raises BackupDamaged: a file of the backup is not what was written; the database is as it was.
     """
+    _remove_left_behind()
     manifest = read_manifest(backup, opener)
     carried = "" if without_keys or settings.CONFIG.secret_key else read_keys(backup, opener).get("SECRET_KEY", "")
     with _secret_key(carried) as keep_key:
@@ -223,21 +225,22 @@ def _restore_files(backup: Backup, opener: Opener, progress: Watch) -> int:
         if not places.STORED.fullmatch(line["name"]) or not places.COPY.fullmatch(copy):
             raise places.damaged(backup.path / places.FILES, _("it names what is no stored file"))
         backup.check_copy(copy)
-        with _plain_copy(backup, copy, opener) as data:
+        stored = backup.copy_path(copy)
+        with _plain(stored, opener if backup.is_encrypted else None, scratch=temp_dir()) as data:
             written += put_copy(line["name"], places.hash_of(data), partial(_again, data))
         progress(number, len(lines))
     return written
 
 
 @contextmanager
-def _plain_copy(backup: Backup, copy: str, opener: Opener) -> Iterator[IO[bytes]]:
-    """Open a copy as the store had it."""
-    with backup.copy_path(copy).open("rb") as stored:
-        if not backup.is_encrypted:
-            yield stored
+def _plain(stored: Path, opener: Opener | None, *, scratch: Path) -> Iterator[IO[bytes]]:
+    """Open a file of a backup, decrypted with ``opener`` into a file without a name, which no killed process leaves."""
+    with stored.open("rb") as file:
+        if opener is None:
+            yield file
             return
-        with TemporaryFile(dir=temp_dir()) as plain:
-            opener.copy(stored, plain, copy)
+        with TemporaryFile(dir=scratch) as plain:
+            opener.copy(file, plain, stored.name)
             plain.seek(0)
             yield plain
 
@@ -252,14 +255,15 @@ def _restore_database(backup: Backup, opener: Opener, manifest: Manifest) -> Non
     before = _drops()
     _as_superuser(lend_append_only)
     connection.close()
-    if not backup.is_encrypted:
-        replace_schema(backup.path / places.DATABASE, manifest.schema_name, before)
-        return
-    with TemporaryDirectory(prefix="hub-restore-", dir=settings.HUB_DATA_DIR) as scratch:
-        plain = Path(scratch) / places.DATABASE
-        with plain.open("wb") as target:
-            backup.write_plain(places.DATABASE, target, opener)
+    dump = backup.path / backup.stored_name(places.DATABASE)
+    with _plain(dump, opener if backup.is_encrypted else None, scratch=settings.HUB_DATA_DIR) as plain:
         replace_schema(plain, manifest.schema_name, before)
+
+
+def _remove_left_behind() -> None:
+    """Remove the plain dumps that killed restores of earlier versions left in the data folder."""
+    for path in settings.HUB_DATA_DIR.glob("hub-restore-*"):
+        shutil.rmtree(path)
 
 
 def _drops() -> list[str]:

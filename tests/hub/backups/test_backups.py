@@ -179,6 +179,25 @@ def test_a_refused_or_broken_restore_leaves_the_key_that_was_there(document, fol
     assert (tmp_path / "secret_key").read_text() == settings.SECRET_KEY == mine
 
 
+def test_a_restore_leaves_no_plain_dump_whatever_ends_it(document, folder, settings, tmp_path, monkeypatch):
+    settings.HUB_DATA_DIR = tmp_path / "data"
+    left = settings.HUB_DATA_DIR / "hub-restore-of-before"
+    left.mkdir(parents=True)
+    (left / "database.dump").write_bytes(b"plain")
+    identity = x25519.Identity.generate()
+    made = back_up(folder, encrypt_to=str(identity.to_public()))
+
+    def look(dump, *_more: object) -> None:
+        assert dump.read(5) == b"PGDMP"
+        assert b"PGDMP" not in everything_in(settings.HUB_DATA_DIR)
+        assert not left.exists()
+        raise BackupFailed("looked")
+
+    monkeypatch.setattr(restoring, "replace_schema", look)
+    with pytest.raises(BackupFailed, match="looked"):
+        restore_backup(local_operator(), made.backup, Opener((identity,)), overwrite=True)
+
+
 def test_keys_are_written_into_a_new_file_only(document, folder, tmp_path):
     identity = x25519.Identity.generate()
     back_up(folder, encrypt_to=str(identity.to_public()), with_keys=True)
