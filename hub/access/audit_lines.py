@@ -44,8 +44,8 @@ READS = frozenset(
     }
 )
 # What the hub itself relies on later: who uploaded a document does not sign its review, and what was removed of the
-# trail explains what is missing in it.
-KEPT = frozenset({"AUDIT_REMOVE", "DOCUMENT_UPLOAD"})
+# trail explains what is missing in it. That a key was ended has to be shown as long as somebody may ask.
+KEPT = frozenset({"AUDIT_REMOVE", "DOCUMENT_UPLOAD", "ENCRYPTION_KEY_END"})
 ACCESS = frozenset({"AUDIT_EXPORT", "CONFIG_CHANGE", "EVALUATION_READERS"})
 ACCESS_BEGINNINGS = ("ACCOUNT_", "LOGIN", "LOGOUT", "TOKEN_", "GRANT_", "ROLE_", "SESSION_")
 

@@ -6,15 +6,14 @@ import hashlib
 from base64 import b64encode
 from dataclasses import dataclass
 
-from django.apps import apps
 from django.conf import settings
 from django.utils.translation import gettext as _
 
 from hub.access.audit_keys import key_ring
 from hub.core.encryption.key_text import parse_keys
 from hub.core.encryption.master_keys import keyring
-from hub.core.secrets import KEY_OF_SETTINGS, SecretTextField, key_id_of, sealed_rows
-from knowledge.storage import sealed_state
+from hub.core.secrets import KEY_OF_SETTINGS, secrets_by_key
+from knowledge.storage import files_by_key
 
 CARRIED = ("secret_key", "encryption_key", "hub_audit_key")
 
@@ -55,20 +54,14 @@ class Keys:
 
 
 def keys_in_use() -> Keys:
-    """Name the keys of what the database has now. A query for each column of secrets, and two for files."""
-    ids = [
-        key_id_of(sealed)
-        for model in apps.get_models()
-        for field in model._meta.local_concrete_fields
-        if isinstance(field, SecretTextField)
-        for _pk, _owner, sealed in sealed_rows(model, field)
-    ]
-    masters = {*sealed_state().by_key, *(name for name in ids if name != KEY_OF_SETTINGS)}
+    """Name the keys of what the database has now. A query for each column of secrets, and one for files."""
+    secrets = secrets_by_key()
+    masters = {*files_by_key(), *secrets} - {KEY_OF_SETTINGS}
     return Keys(
         secret_key=fingerprint(settings.SECRET_KEY),
         audit=key_ring().current.key_id,
         master=tuple(sorted(masters)),
-        secrets=ids.count(KEY_OF_SETTINGS),
+        secrets=secrets.get(KEY_OF_SETTINGS, 0),
     )
 
 

@@ -12,6 +12,8 @@ from __future__ import annotations
 import base64
 import hashlib
 import os
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,7 +36,7 @@ class _KeyOfSettings(LocalKey):
 
     def __init__(self) -> None:
         super().__init__(hashlib.sha256(b"hub secrets of the database\0" + settings.SECRET_KEY.encode()).digest())
-        self.key_id = KEY_OF_SETTINGS
+        self.name = self.key_id = KEY_OF_SETTINGS
 
 
 def current_key() -> MasterKey:
@@ -49,7 +51,7 @@ def seal_secret(text: str, purpose: str) -> str:
     master, data_key, nonce = current_key(), os.urandom(KEY_BYTES), os.urandom(NONCE_BYTES)
     wrapped = master.wrap(data_key, _context(purpose))
     sealed = nonce + AESGCM(data_key).encrypt(nonce, text.encode(), _context(purpose).encode())
-    return ".".join((MARK, _text(master.key_id.encode()), _text(wrapped), _text(sealed)))
+    return ".".join((MARK, _text(wrapped.key_id.encode()), _text(wrapped.data), _text(sealed)))
 
 
 def open_secret(value: str, purpose: str) -> str:
@@ -106,16 +108,26 @@ def rotate_secrets() -> int:
 
     A row at a time, so that it may be ended and go on. Errors as in :func:`open_secret`.
     """
-    rotated = 0
+    current = current_key().key_id
+    return sum(_rotate_column(model, field, current) for model, field in _columns())
+
+
+def secrets_by_key() -> dict[str, int]:
+    """Count the secrets of every table by the master key that they are under. A query for each column."""
+    return dict(
+        Counter(key_id_of(sealed) for model, field in _columns() for *_row, sealed in sealed_rows(model, field))
+    )
+
+
+def _columns() -> Iterator[tuple[type[models.Model], SecretTextField]]:
     for model in apps.get_models():
         for field in model._meta.local_concrete_fields:
             if isinstance(field, SecretTextField):
-                rotated += _rotate_column(model, field)
-    return rotated
+                yield model, field
 
 
-def _rotate_column(model: type[models.Model], field: SecretTextField) -> int:
-    current, rotated = current_key().key_id, 0
+def _rotate_column(model: type[models.Model], field: SecretTextField, current: str) -> int:
+    rotated = 0
     for pk, owner, value in sealed_rows(model, field):
         if key_id_of(value) != current:
             purpose = field.purpose(owner)

@@ -44,6 +44,7 @@ from knowledge.models.index import (
     LexicalStatistics,
     LexicalTerm,
 )
+from knowledge.models.keys import EndedKey
 from knowledge.models.ontology import Ontology, OntologyClass, OntologyClassKind, OntologyProperty, OntologyPropertyKind
 from knowledge.models.questions import AskedQuestion, NoQuestionsKept, Rating
 from knowledge.models.uploads import UploadBatch

@@ -14,6 +14,7 @@ from knowledge.storage.blobs import (
     unknown_names,
 )
 from knowledge.storage.copies import StoredFile, open_for_copy, put_copy, stored_files
+from knowledge.storage.ending import EndedReceipt, end_key, ended_but_configured, ended_but_needed, files_by_key
 from knowledge.storage.errors import BlobMissing, StorageUnavailable
 from knowledge.storage.holding import hold_removals
 from knowledge.storage.rotation import Rotation, SealedState, rotate, sealed_state

@@ -19,6 +19,7 @@ from hub.core.encryption.errors import KeyMissing, SealBroken
 from hub.core.encryption.master_keys import MasterKey, keyring
 from knowledge.models import Blob, PendingBytes, SealedBlob
 from knowledge.storage.blobs import bare_store, expect_bytes, get_blob_store, lock_bytes, owns_store
+from knowledge.storage.ending import expect_not_ended
 from knowledge.storage.errors import BlobInUse, BlobMissing, StorageUnavailable
 from knowledge.storage.holding import may_remove
 from knowledge.storage.sealed import SealedBlobStore, context_of, destroy_keys, sealed_rows
@@ -50,7 +51,7 @@ class SealedState:
 
 
 def sealed_state() -> SealedState:
-    """Count stored files by master key. Two queries."""
+    """Count stored files by master key. Two queries; errors as in `MasterKey.key_id`."""
     counts = dict(SealedBlob.objects.order_by("key_id").values_list("key_id").annotate(count=Count("pk")))
     current = keyring().current
     return SealedState(
@@ -105,6 +106,7 @@ def rotate(progress: Callable[[Rotation], None]) -> Rotation:
 
 
 def _others(master: MasterKey) -> Iterator[SealedBlob]:
+    """The files under another key than the one that is current now, whatever name it is configured by."""
     yield from sealed_rows().exclude(key_id=master.key_id).order_by("name").iterator(BATCH)
 
 
@@ -113,7 +115,9 @@ def _rewrap(row: SealedBlob, master: MasterKey) -> int:
     wrapped = master.wrap(keyring().unwrap(row.key_id, bytes(row.wrapped_key), context), context)
     # Not if the document was deleted meanwhile: a destroyed key must not come back.
     same = SealedBlob.objects.filter(pk=row.pk, key_id=row.key_id)
-    return same.update(key_id=master.key_id, wrapped_key=wrapped)
+    with transaction.atomic():
+        expect_not_ended(wrapped.key_id)
+        return same.update(key_id=wrapped.key_id, wrapped_key=wrapped.data)
 
 
 def _encrypt(sha256: str) -> bool:

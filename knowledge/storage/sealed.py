@@ -16,6 +16,7 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import IO, cast
 
+from django.db import transaction
 from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
 
@@ -26,6 +27,7 @@ from hub.core.encryption.sealed_files import SealingReader, open_sealed
 from hub.core.temporary import temp_dir
 from knowledge.models import SealedBlob
 from knowledge.ports import BlobStore
+from knowledge.storage.ending import expect_not_ended
 from knowledge.storage.errors import BlobMissing
 
 COPY_BLOCK = 1024 * 1024
@@ -175,8 +177,10 @@ def _row_of(sha256: str, master: MasterKey) -> SealedBlob:
         return row
     name = os.urandom(32).hex()
     wrapped = master.wrap(os.urandom(KEY_BYTES), context_of(name))
-    fresh = SealedBlob(name=name, sha256=sha256, key_id=master.key_id, wrapped_key=wrapped)
-    SealedBlob.objects.bulk_create([fresh], ignore_conflicts=True)  # another may be storing the same bytes now
+    fresh = SealedBlob(name=name, sha256=sha256, key_id=wrapped.key_id, wrapped_key=wrapped.data)
+    with transaction.atomic():
+        expect_not_ended(wrapped.key_id)
+        SealedBlob.objects.bulk_create([fresh], ignore_conflicts=True)  # another may be storing the same bytes now
     return sealed_rows().get(sha256=sha256)
 
 

@@ -96,6 +96,7 @@ WRITTEN_BY_THE_HUB = {
     "backups.BackupRun.error": "the hub's own sentence, cut at 2,000 characters",
     "access.AuditSeal.parts": "the hub's own, one entry for each kind",
     "access.ProviderAccount.groups": "what an identity provider says, cut to a thousand",
+    "access.ProviderAccount.gave_groups": "groups of the hub that those brought",
     "access.Authenticator.secret": "made by the hub",
     "access.HubSession.session_data": "the hub's own notes",
     "access.ProviderCredential.tokens": "of an identity provider, read up to a size",

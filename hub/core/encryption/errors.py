@@ -11,6 +11,14 @@ class KeyMissing(HubError):
     title = _("Encryption key missing")
 
 
+class KeyEnded(HubError):
+    """Something was to be put under a master key that was ended."""
+
+    code = "encryption_key_ended"
+    status = 500
+    title = _("Encryption key ended")
+
+
 class SealBroken(HubError):
     """Encrypted bytes are not what was stored, or were stored under another name: nothing of them is given."""
 

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from django.conf import settings
 from django.utils.translation import gettext_lazy as _
@@ -23,16 +24,32 @@ if TYPE_CHECKING:
 
 NONCE_BYTES = 12
 KMS_PREFIX = "kms:"
+_KEY_ARN = re.compile(r"arn:[^:]+:kms:[^:]+:[^:]+:key/.+")
 # Unwrapped data keys that a process remembers, so that reading pages of one file asks KMS once.
 REMEMBERED_DATA_KEYS = 256
 
 
-class MasterKey(Protocol):
-    """Wraps and unwraps data keys. ``context`` names what the data key is of, and must be the same both times."""
+class Wrapped(NamedTuple):
+    """A data key as it is stored: encrypted, and under which master key."""
 
     key_id: str
+    data: bytes
 
-    def wrap(self, data_key: bytes, context: str) -> bytes:
+
+class MasterKey(Protocol):
+    """Wraps and unwraps data keys. ``context`` names what the data key is of, and must be the same both times.
+
+    ``name`` is what it is configured by, ``key_id`` which key that is now: of an alias AWS KMS is asked each time.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def key_id(self) -> str:
+        """:raises KeyServiceUnavailable: see there."""
+
+    def wrap(self, data_key: bytes, context: str) -> Wrapped:
         """Encrypt a data key. :raises KeyServiceUnavailable: see there."""
 
     def unwrap(self, wrapped: bytes, context: str) -> bytes:
@@ -44,13 +61,14 @@ class LocalKey:
 
     def __init__(self, key: bytes) -> None:
         self._key = key
-        self.key_id = "key-" + hashlib.sha256(b"hub master key id\0" + key).hexdigest()[:12]
+        self.name = self.key_id = "key-" + hashlib.sha256(b"hub master key id\0" + key).hexdigest()[:12]
 
-    def wrap(self, data_key: bytes, context: str) -> bytes:
+    def wrap(self, data_key: bytes, context: str) -> Wrapped:
         from cryptography.hazmat.primitives.ciphers.aead import AESGCM  # loads OpenSSL: for those who encrypt
 
         nonce = os.urandom(NONCE_BYTES)
-        return nonce + AESGCM(self._key).encrypt(nonce, data_key, _associated(self.key_id, context))
+        data = nonce + AESGCM(self._key).encrypt(nonce, data_key, _associated(self.key_id, context))
+        return Wrapped(self.key_id, data)
 
     def unwrap(self, wrapped: bytes, context: str) -> bytes:
         from cryptography.exceptions import InvalidTag
@@ -64,17 +82,25 @@ class LocalKey:
 
 
 class KmsKey:
-    """A master key that never leaves AWS KMS; the context is its encryption context, which CloudTrail shows."""
+    """A master key that never leaves AWS KMS; the context is its encryption context, which CloudTrail shows.
+
+    What is wrapped names the key itself, as KMS answers, whatever alias it was asked by: an alias may be pointed at
+    another key.
+    """
 
     def __init__(self, name: str, client: Callable[[], BaseClient]) -> None:
-        self.key_id = KMS_PREFIX + name
+        self.name = KMS_PREFIX + name
         self._name = name
         self._client = client
         self._unwrapped = lru_cache(REMEMBERED_DATA_KEYS)(self._ask_for)
 
-    def wrap(self, data_key: bytes, context: str) -> bytes:
+    @property
+    def key_id(self) -> str:
+        return self.name if _KEY_ARN.fullmatch(self._name) else self.wrap(b"\0", "which key this is").key_id
+
+    def wrap(self, data_key: bytes, context: str) -> Wrapped:
         answer = self._ask("encrypt", KeyId=self._name, Plaintext=data_key, EncryptionContext={"hub": context})
-        return bytes(answer["CiphertextBlob"])
+        return Wrapped(KMS_PREFIX + answer["KeyId"], bytes(answer["CiphertextBlob"]))
 
     def unwrap(self, wrapped: bytes, context: str) -> bytes:
         return self._unwrapped(bytes(wrapped), context)
@@ -105,14 +131,14 @@ class Keyring:
     """The configured master keys: the first wraps, all unwrap."""
 
     def __init__(self, keys: Sequence[MasterKey]) -> None:
-        self._keys = {key.key_id: key for key in reversed(keys)}
+        self._keys = {key.name: key for key in reversed(keys)}
         self.current = keys[0] if keys else None
 
     def __contains__(self, key_id: str) -> bool:
         return self._find(key_id) is not None
 
     def _find(self, key_id: str) -> MasterKey | None:
-        if key_id.startswith(KMS_PREFIX):  # an alias may have got another name: KMS itself knows the key
+        if key_id.startswith(KMS_PREFIX):  # whatever name is configured: KMS itself knows by which key it was wrapped
             return next((key for name, key in self._keys.items() if name.startswith(KMS_PREFIX)), None)
         return self._keys.get(key_id)
 

@@ -18,6 +18,7 @@ from hub.core.beat_signs import GONE_AFTER_S, seen_seconds_ago
 from hub.core.commands import HubCommand, cli_call
 from hub.core.confinement import landlock_version
 from hub.core.connections import disk_is_encrypted, plain_connections
+from hub.core.encryption.errors import KeyServiceUnavailable
 from hub.core.errors import HubError
 from hub.core.no_network import can_refuse_network
 from hub.core.temporary import is_in_memory, temp_root
@@ -31,7 +32,14 @@ from knowledge.consistency import check_consistency
 from knowledge.documents.workers import worker_is_alive
 from knowledge.index.outside import service_of
 from knowledge.index.warm_up import way_to_warm
-from knowledge.storage import claim_store, owns_store, pending_removals, sealed_state
+from knowledge.storage import (
+    claim_store,
+    ended_but_configured,
+    ended_but_needed,
+    owns_store,
+    pending_removals,
+    sealed_state,
+)
 from knowledge.stored_patterns import refused_patterns
 
 OLDEST_PGVECTOR = (0, 8)
@@ -139,7 +147,16 @@ def _store_owner() -> dict[str, object]:
 
 def _encryption() -> Iterator[dict[str, object]]:
     """How many stored files are under which master key, and where temporary files are."""
-    state = sealed_state()
+    try:
+        state = sealed_state()
+    except KeyServiceUnavailable as error:
+        yield _line("encryption", "error", str(error))
+        return
+    if needed := ended_but_needed():
+        lost = f"files or secrets are under keys that were ended: {', '.join(needed)}"
+        yield _line("ended keys", "error", f"{lost}; run manage.py encryption rotate before these are thrown away")
+    if kept := ended_but_configured():
+        yield _line("ended keys", "note", f"they are still configured, take them away: {', '.join(kept)}")
     counts = [f"{count} under {key_id}" for key_id, count in state.by_key.items()] + [f"{state.plain} plain"]
     detail = "stored files: " + ", ".join(counts)
     if state.unknown:
@@ -148,7 +165,8 @@ def _encryption() -> Iterator[dict[str, object]]:
     elif not state.current:
         yield _line("encryption", "note", f"{detail}; off: set ENCRYPTION_KEY, see docs/operations.md")
     elif state.waiting:
-        yield _line("encryption", "note", f"{detail}; run: manage.py encryption rotate")
+        now = f"the current key is {state.current}, and what is under another one needs that still"
+        yield _line("encryption", "note", f"{detail}; {now}; run: manage.py encryption rotate")
     else:
         yield _line("encryption", "ok", detail)
     if state.current and not is_in_memory(temp_root()):

@@ -1,4 +1,4 @@
-"""`manage.py encryption status|rotate|new-key`: under which master keys stored files are, and moving all under one."""
+"""`manage.py encryption status|rotate|end|new-key`: under which master keys files are, and moving all under one."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from dataclasses import asdict
 
 from django.core.management.base import CommandError
 
-from hub.access.principals import HubRight
+from hub.access.principals import HubRight, Principal
 from hub.access.services import local_principal, record_event
 from hub.core.commands import HubCommand, cli_call
 from hub.core.encryption.key_text import new_key
 from hub.core.errors import HubError
 from hub.core.secrets import rotate_secrets
-from knowledge.storage import Rotation, rotate, sealed_state
+from knowledge.storage import Rotation, end_key, rotate, sealed_state
 
 REPORT_AFTER_S = 2.0
 
@@ -22,16 +22,18 @@ REPORT_AFTER_S = 2.0
 class Command(HubCommand):
     help = (
         "Show how many stored files are under which master key, or bring all of them, and the secrets in the database, "
-        "under the first of ENCRYPTION_KEY; plain ones are encrypted. It may be ended and started again. "
-        "Example: manage.py encryption rotate"
+        "under the first of ENCRYPTION_KEY; plain ones are encrypted. It may be ended and started again. `end KEY_ID` "
+        "shows that nothing is under a key any more, so that it can go. Example: manage.py encryption rotate"
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         super().add_arguments(parser)
-        parser.add_argument("action", choices=["status", "rotate", "new-key"])
+        parser.add_argument("action", choices=["status", "rotate", "end", "new-key"])
+        parser.add_argument("key_id", nargs="?", default="", help="of `end`: the key, as `status` names it")
+        parser.add_argument("--confirm", default="", metavar="KEY_ID", help="of `end`: the same once more; do not ask")
         parser.add_argument("--json", action="store_true")
 
-    def handle(self, *, action: str, token: str, json: bool, **_options: object) -> None:
+    def handle(self, *, action: str, token: str, json: bool, key_id: str, confirm: str, **_options: object) -> None:
         if action == "new-key":
             self.stdout.write(new_key())
             return
@@ -42,10 +44,21 @@ class Command(HubCommand):
                 if action == "status":
                     self._show_state(json=json)
                     return
+                if action == "end":
+                    self._end(principal, key_id, confirm)
+                    return
                 record_event(principal, "ENCRYPTION_ROTATE", "store", to=sealed_state().current)
                 self._rotate(json=json)
             except HubError as error:
                 raise CommandError(str(error)) from error
+
+    def _end(self, principal: Principal, key_id: str, confirmed: str) -> None:
+        if not key_id:
+            raise CommandError("name the key: manage.py encryption end KEY_ID")
+        if (confirmed or input(f"Nothing is ever put under {key_id} again. Type its id to end it: ")) != key_id:
+            raise CommandError("no key was ended")
+        receipt = end_key(principal=principal, key_id=key_id)
+        self.print_json({**asdict(receipt), "ended_at": receipt.ended_at.isoformat()})
 
     def _show_state(self, *, json: bool) -> None:
         state = sealed_state()

@@ -105,7 +105,8 @@ def test_under_another_name_or_key_nothing_is_given():
 
 def test_a_master_key_wraps_for_one_context_and_a_ring_says_which_key_is_missing():
     old, new = (LocalKey(parse_keys(new_key())[0]) for _number in range(2))
-    wrapped = old.wrap(KEY, "object a")
+    key_id, wrapped = old.wrap(KEY, "object a")
+    assert key_id == old.key_id
     assert Keyring([new, old]).unwrap(old.key_id, wrapped, "object a") == KEY
     with pytest.raises(SealBroken):
         old.unwrap(wrapped, "object b")
@@ -130,7 +131,8 @@ def test_a_key_of_kms_wraps_and_unwraps_over_its_protocol(s3_endpoint: str):
     )
     arn = client.create_key()["KeyMetadata"]["Arn"]
     key = KmsKey(arn, lambda: client)
-    wrapped = key.wrap(KEY, "object a")
+    key_id, wrapped = key.wrap(KEY, "object a")
+    assert key_id == key.key_id == f"kms:{arn}"
     assert KEY not in wrapped
     assert Keyring([key]).unwrap(key.key_id, wrapped, "object a") == KEY
     with pytest.raises((SealBroken, KeyServiceUnavailable)):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
+import json
 from pathlib import Path
 from typing import Any
 
@@ -9,15 +12,17 @@ import pytest
 from django.conf import settings as django_settings
 from django.core.management import CommandError, call_command
 
+from hub.access.models import AuditEvent
 from hub.access.principals import local_operator
-from hub.core.encryption.errors import KeyMissing, KeyServiceUnavailable
+from hub.core.encryption.errors import KeyEnded, KeyMissing, KeyServiceUnavailable
 from hub.core.encryption.key_text import new_key
+from hub.core.errors import Forbidden
 from knowledge.documents.reading import open_original
 from knowledge.models import Document, SealedBlob
-from knowledge.storage import Rotation, rotate, sealed_state
+from knowledge.storage import Rotation, end_key, files_by_key, rotate, sealed_state
 from knowledge.storage.blobs import bare_store
 from knowledge.storage.sealed import context_of
-from tests.factories import upload_text
+from tests.factories import hub_curator, upload_text
 
 pytestmark = pytest.mark.django_db
 
@@ -29,6 +34,11 @@ ALIAS = "alias/hub-rotation"
 def _empty_store():
     for name in list(bare_store().iter_names()):
         bare_store().delete(name)
+
+
+@pytest.fixture(autouse=True)
+def _terminal_in_english(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("LC_ALL", "en_US.UTF-8")
 
 
 @pytest.fixture
@@ -127,13 +137,88 @@ def test_a_rotation_that_kms_refuses_in_the_middle_goes_on_when_it_answers(kms, 
 
     with pytest.raises(KeyServiceUnavailable, match="ENCRYPTION_KMS_KEY"):
         rotate(remove_alias_after_two)
-    assert sealed_state().by_key == {f"kms:{first}": 2, f"kms:{ALIAS}": 2}
+    assert files_by_key() == {f"kms:{first}": 2, f"kms:{second}": 2}
     with pytest.raises(CommandError, match="ENCRYPTION_KMS_KEY"):
         call_command("encryption", "rotate")
     assert [content_of(document) for document in documents] == texts  # what is wrapped with either opens still
     kms.create_alias(AliasName=ALIAS, TargetKeyId=second)
     call_command("encryption", "rotate")
-    assert key_ids() == {f"kms:{ALIAS}"}
+    assert key_ids() == {f"kms:{second}"}
     assert keys_that_open(kms) == {second}
     assert [content_of(document) for document in documents] == texts
     kms.delete_alias(AliasName=ALIAS)
+
+
+def doctor_line(check: str = "encryption") -> str:
+    out = io.StringIO()
+    with contextlib.suppress(SystemExit):
+        call_command("doctor", json=True, stdout=out)
+    lines = [one for one in json.loads(out.getvalue())["checks"] if one["check"] == check]
+    return " ".join(f"{line['status']} {line['detail']}" for line in lines)
+
+
+def end(key_id: str, **options: Any) -> dict[str, Any]:
+    out = io.StringIO()
+    call_command("encryption", "end", key_id, stdout=out, **{"confirm": key_id, **options})
+    return json.loads(out.getvalue())
+
+
+def test_an_alias_that_was_pointed_at_another_key_is_noticed(kms, configured, tmp_path, queue):
+    first, second = make_key(kms), make_key(kms)
+    kms.create_alias(AliasName=ALIAS, TargetKeyId=first)
+    configured(kms_key=ALIAS)
+    document = upload_text(local_operator(), tmp_path, "# 設計書\n").document
+    assert key_ids() == {f"kms:{first}"}
+    assert sealed_state().waiting == 0
+    assert doctor_line().startswith("ok")
+
+    kms.update_alias(AliasName=ALIAS, TargetKeyId=second)
+    assert (sealed_state().current, sealed_state().waiting) == (f"kms:{second}", 1)
+    assert f"the current key is kms:{second}" in doctor_line()
+    with pytest.raises(CommandError, match="rotate first"):
+        end(f"kms:{first}")
+    call_command("encryption", "rotate")
+    assert keys_that_open(kms) == {second}
+    assert end(f"kms:{first}")["files"] == {f"kms:{second}": 1}
+    assert content_of(document) == "# 設計書\n"
+
+    kms.update_alias(AliasName=ALIAS, TargetKeyId=first)
+    with pytest.raises(KeyEnded):
+        upload_text(local_operator(), tmp_path, "# 別の設計書\n", name="b.md")
+    with pytest.raises(CommandError, match=first):
+        call_command("encryption", "rotate")
+    kms.delete_alias(AliasName=ALIAS)
+    assert doctor_line().startswith("error AWS KMS")
+
+
+def test_a_key_is_ended_only_when_nothing_is_under_it_and_by_its_name_typed_again(configured, tmp_path, queue):
+    old, new = new_key(), new_key()
+    configured(keys=old)
+    upload_text(local_operator(), tmp_path, "# 設計書\n")
+    (old_id,) = key_ids()
+    with pytest.raises(CommandError, match="current"):
+        end(old_id)
+    configured(keys=f"{new},{old}")
+    with pytest.raises(CommandError, match="1 files and secrets"):
+        end(old_id)
+    call_command("encryption", "rotate")
+    with pytest.raises(CommandError, match="no key was ended"):
+        end(old_id, confirm="key-0")
+    with pytest.raises(CommandError, match="is called key-0"):
+        end("key-0")
+    with pytest.raises(Forbidden):
+        end_key(principal=hub_curator(), key_id=old_id)
+
+    receipt = end(old_id)
+    assert (receipt["key_id"], receipt["files"]) == (old_id, {receipt["current"]: 1})
+    assert end(old_id)["ended_at"] == receipt["ended_at"]
+    (line,) = AuditEvent.objects.filter(action="ENCRYPTION_KEY_END")
+    assert (line.resource, line.kind) == (f"key:{old_id}", "kept")
+    assert doctor_line("ended keys").startswith(f"note they are still configured, take them away: {old_id}")
+    configured(keys=new)
+    assert doctor_line("ended keys") == ""
+    configured(keys=f"{old},{new}")
+    with pytest.raises(KeyEnded, match=old_id):
+        upload_text(local_operator(), tmp_path, "# 別の設計書\n", name="b.md")
+    SealedBlob.objects.update(key_id=old_id)  # as after a restore of an older backup
+    assert doctor_line("ended keys").startswith("error")
