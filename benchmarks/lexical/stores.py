@@ -17,7 +17,8 @@ from knowledge.index.analysis import ANALYSIS_EDITION, QueryTerms
 from knowledge.index.postings import AnalysedChunk, delete_postings, recount_statistics, store_analysed
 from knowledge.index.segments import MAX_LENGTH, MAX_TF, POSTING, TermPostings, write_segment
 from knowledge.models import EmbeddingSet
-from knowledge.search.lexical import lexical_hits, sum_postings
+from knowledge.search.indexes import index_in_postgresql
+from knowledge.search.lexical import lexical_hits
 from knowledge.search.recall import LEG_DEPTH
 from knowledge.search.scope import PermittedChunks, permitted_chunks
 from knowledge.search.weighing import weigh_terms
@@ -114,7 +115,9 @@ class OwnPostings:
     def ask(self, terms: QueryTerms, principal: Principal) -> Numbers:
         permitted = permitted_to(principal, self._set)
         weighed = weigh_terms(terms, self._set, visible=permitted.visible)
-        hits = lexical_hits(sum_postings(weighed, permitted, limit=LEG_DEPTH), permitted, self._set)
+        hits = lexical_hits(
+            index_in_postgresql(self._set).sum_terms(weighed, permitted, limit=LEG_DEPTH), permitted, self._set
+        )
         return hits.candidates.ordinals[np.argsort(hits.ranks)]
 
     def delete(self, document: NewDocument) -> None:

@@ -123,6 +123,12 @@ class Scores:
         words[is_here], bigrams[is_here] = self.words[places[is_here]], self.bigrams[places[is_here]]
         return words, bigrams
 
+    def first(self, limit: int) -> Self:
+        """Keep the best ones, in their order; of equals the smaller number comes first."""
+        total = self.total
+        top = np.sort(top_places(total, limit))
+        return self.at(top[np.argsort(-total[top], kind="stable")])
+
     def _places(self, ordinals: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         places = np.searchsorted(self.ordinals, ordinals)
         is_here = places < self.ordinals.size
@@ -136,6 +142,15 @@ class Scores:
             bigrams=self.bigrams[places],
             is_complete=self.is_complete,
         )
+
+
+def top_places(total: NDArray[np.float64], size: int) -> NDArray[np.int64]:
+    """Return the places of the ``size`` largest values, of equals the first ones, without sorting all."""
+    if size >= len(total):
+        return np.arange(len(total))
+    least = np.partition(total, len(total) - size)[len(total) - size]
+    above, equal = np.flatnonzero(total > least), np.flatnonzero(total == least)
+    return np.concatenate([above, equal[: size - len(above)]])
 
 
 # Gives the scores of the best chunks, and of those of some numbers that have any of the terms. Called once.

@@ -95,6 +95,22 @@ def read_candidates(
     return candidates_of(sql, [*before, array_literal(ordinals.tolist()), *permitted.params])
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CandidateReader:
+    """Reads which numbers in the index stand for permitted chunks; those that are known are not read again."""
+
+    permitted: PermittedChunks
+    embedding_set: EmbeddingSet
+    near: str | None
+    known: Candidates
+
+    def new(self, ordinals: NDArray[np.int64]) -> NDArray[np.int64]:
+        return ordinals[~np.isin(ordinals, self.known.ordinals)]
+
+    def read(self, ordinals: NDArray[np.int64]) -> Candidates:
+        return read_candidates(ordinals, self.permitted, self.embedding_set, near=self.near)
+
+
 # A leg's candidates. Of so many vectors, twice as many: at a million a walk that keeps 200 misses some whole groups of
 # near ones; at a hundred thousand it misses none, and keeping 400 would take ten milliseconds more.
 EF_SEARCH = 200

@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from knowledge.models import EmbeddingSet, LexicalField
-from knowledge.search.lexical import occurring
-from knowledge.search.postings import Piece, PieceKey
+from knowledge.search.bm25 import all_scores, scores_of
+from knowledge.search.postings import Piece, PieceKey, occurring
 from knowledge.search.visible import VisibleVersions
-from knowledge.search.weighing import KnownTerm, known_terms, visible_pieces
+from knowledge.search.weighing import FieldTerm, KnownTerm, known_terms, visible_pieces
 
 # Of a phrase's terms, so many narrow down where it may be; of each three one may be divided by the end of a line,
 # but no more than two.
@@ -58,6 +58,21 @@ def numbers_with_most(groups: Sequence[Sequence[str]], known: Mapping[str, Known
     pieces = visible_pieces([term for terms in asked for term in terms])
     found = [_having(terms, pieces, number) for terms, number in zip(asked, least, strict=True)]
     return reduce(np.intersect1d, found)
+
+
+def ranked_numbers(
+    terms: Sequence[FieldTerm], limit: int, *, among: NDArray[np.int32] | None = None
+) -> NDArray[np.int64]:
+    """Return the numbers in the index of the best ``limit`` visible chunks that have any term, or of some.
+
+    The best first; those of ``among`` that have no term come last. At most one query.
+    """
+    pieces = visible_pieces(terms)
+    if among is None:
+        return all_scores(terms, pieces).first(limit).ordinals
+    scores = scores_of(terms, pieces, among)
+    rest = np.setdiff1d(among, scores.ordinals) if scores.ordinals.size < limit else among[:0]
+    return np.append(scores.first(limit).ordinals, rest)[:limit]
 
 
 def rarest(group: Iterable[str], known: Mapping[str, KnownTerm]) -> list[KnownTerm]:

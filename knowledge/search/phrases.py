@@ -27,8 +27,7 @@ from hub.core.errors import InvalidInput, Unavailable
 from knowledge.index.analysis import QueryTerms, terms_inside
 from knowledge.models import Chunk, EmbeddingSet
 from knowledge.search.database import going_back
-from knowledge.search.lexical import ranked_numbers
-from knowledge.search.phrase_postings import known_of_phrases, numbers_with_most
+from knowledge.search.phrase_postings import known_of_phrases, numbers_with_most, ranked_numbers
 from knowledge.search.phrase_sql import chunks_holding, chunks_sharing
 from knowledge.search.postings import array_literal
 from knowledge.search.scope import PermittedChunks, permitted_chunks, searchable_chunks

@@ -110,6 +110,13 @@ def array_literal(numbers: Iterable[int]) -> str:
     return "{" + ",".join(map(str, numbers)) + "}"
 
 
+def occurring(few: NDArray[np.int32], many: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """Return which of some numbers occur in others, which ascend and are one at least."""
+    places = np.minimum(np.searchsorted(many, few), many.size - 1)
+    are_there: NDArray[np.bool_] = many[places] == few
+    return are_there
+
+
 def read_pieces(keys: Sequence[PieceKey]) -> dict[PieceKey, Piece]:
     """Return the postings of every key that a query of the same snapshot named. At most one query.
 

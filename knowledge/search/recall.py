@@ -25,10 +25,12 @@ from knowledge.index.analysis import QueryTerms
 from knowledge.index.vectors import vector_literal
 from knowledge.models import EmbeddingSet
 from knowledge.search import notices
-from knowledge.search.candidates import NO_CANDIDATES, Candidates, nearest_chunks
+from knowledge.search.candidates import NO_CANDIDATES, Candidates
 from knowledge.search.database import going_back
 from knowledge.search.fusion import Evidence
-from knowledge.search.lexical import LexicalHits, LexicalSums, lexical_hits, no_hits, sum_postings
+from knowledge.search.indexes import index_of
+from knowledge.search.lexical import LexicalHits, lexical_hits, no_hits
+from knowledge.search.port import SearchIndex, TermSums
 from knowledge.search.scope import PermittedChunks
 from knowledge.search.weighing import MAX_TERMS, weigh_terms
 from knowledge.types.notices import Notice
@@ -122,7 +124,14 @@ def recall(
     A leg that fails is replaced by the other one and a notice. :raises Unavailable: neither can answer.
     """
     remarks: list[Notice] = []
-    legs = _Legs(terms=terms, embedding_set=embedding_set, permitted=permitted, watch=watch, remarks=remarks)
+    legs = _Legs(
+        terms=terms,
+        embedding_set=embedding_set,
+        index=index_of(embedding_set),
+        permitted=permitted,
+        watch=watch,
+        remarks=remarks,
+    )
     sums = nearest = hits = None
     if mode is not SearchMode.VECTOR:
         sums = legs.attempt(partial(legs.sum_words, is_beside=mode is SearchMode.HYBRID))
@@ -184,6 +193,7 @@ class _Legs:
 
     terms: QueryTerms
     embedding_set: EmbeddingSet
+    index: SearchIndex
     permitted: PermittedChunks
     watch: Stopwatch
     remarks: list[Notice]
@@ -215,24 +225,24 @@ class _Legs:
         """Find the nearest; without what the lexical index knows of them where that can't be read."""
         try:
             with going_back():
-                return nearest_chunks(self.embedding_set, vector, self.permitted, limit=LEG_DEPTH)
+                return self.index.nearest(vector, self.permitted, limit=LEG_DEPTH)
         except Error as error:
             if isinstance(error.__cause__, QueryCanceled):  # it would only take as long again
                 raise
             reason = in_one_line(error)
         self.permitted.do_without_index()
         with going_back():
-            nearest = nearest_chunks(self.embedding_set, vector, self.permitted, limit=LEG_DEPTH)
+            nearest = self.index.nearest(vector, self.permitted, limit=LEG_DEPTH)
         logger.error("vector search went on without the lexical index: %s", reason)
         return nearest
 
-    def sum_words(self, *, is_beside: bool = False) -> LexicalSums:
+    def sum_words(self, *, is_beside: bool = False) -> TermSums:
         with self._lexical():
             weighed = weigh_terms(self.terms, self.embedding_set, visible=self.permitted.visible)
-            return sum_postings(weighed, self.permitted, limit=LEG_DEPTH, is_beside=is_beside)
+            return self.index.sum_terms(weighed, self.permitted, limit=LEG_DEPTH, is_beside=is_beside)
 
     def ask_lexical(
-        self, sums: LexicalSums, nearest: tuple[QuestionVector, Candidates] | None, *, with_terms: bool
+        self, sums: TermSums, nearest: tuple[QuestionVector, Candidates] | None, *, with_terms: bool
     ) -> LexicalHits:
         with self._lexical():
             return lexical_hits(

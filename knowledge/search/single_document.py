@@ -18,7 +18,8 @@ from knowledge.models import Chunk, DocumentVersion, EmbeddingSet
 from knowledge.search import notices
 from knowledge.search.candidates import cosines_of
 from knowledge.search.database import one_snapshot
-from knowledge.search.lexical import lexical_hits, sum_postings
+from knowledge.search.indexes import index_in_postgresql
+from knowledge.search.lexical import lexical_hits
 from knowledge.search.scope import PermittedChunks
 from knowledge.search.weighing import weigh_terms
 from knowledge.types.notices import Notice
@@ -144,7 +145,7 @@ def _by_words(active: EmbeddingSet, question: str, ids: Sequence[int], remarks: 
         with one_snapshot():
             # How rare a word is in one document says little: it is weighed as in the whole set.
             weighed = weigh_terms(analyse_query(question), active, visible=None)
-            sums = sum_postings(weighed, own, limit=max(len(ids), 1))
+            sums = index_in_postgresql(active).sum_terms(weighed, own, limit=max(len(ids), 1))
             hits = lexical_hits(sums, own, active)
     except Error as error:
         _go_on_without("their words", error)

@@ -16,8 +16,8 @@ from knowledge.index.analysis import analyse_query
 from knowledge.index.vectors import vector_literal, write_vectors
 from knowledge.models import Chunk, ChunkVector
 from knowledge.search import candidates, scope
-from knowledge.search.candidates import nearest_chunks
-from knowledge.search.lexical import lexical_hits, sum_postings
+from knowledge.search.indexes import index_of
+from knowledge.search.lexical import lexical_hits
 from knowledge.search.scope import permitted_chunks, searchable_chunks
 from knowledge.search.visible import visible_versions
 from knowledge.search.weighing import weigh_terms
@@ -95,8 +95,9 @@ def test_every_plan_finds_what_comparing_all_finds(
             patch.setattr(scope, "COMPARED", compared)
             patch.setattr(scope, "COMPARED_ONE_OF", 1)
             permitted = permitted_chunks(principal, chosen, embedding_set)
-            nearest = nearest_chunks(embedding_set, vector_literal(query), permitted, limit=200).chunk_ids.tolist()
-            lexical = lexical_hits(sum_postings(terms, permitted, limit=20), permitted, embedding_set)
+            index = index_of(embedding_set)
+            nearest = index.nearest(vector_literal(query), permitted, limit=200).chunk_ids.tolist()
+            lexical = lexical_hits(index.sum_terms(terms, permitted, limit=20), permitted, embedding_set)
         assert set(nearest) <= allowed
         assert set(lexical.candidates.chunk_ids.tolist()) <= allowed
         assert len(nearest) >= min(10, len(allowed))
