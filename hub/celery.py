@@ -71,7 +71,7 @@ def prune() -> dict[str, int]:
     from hub.core.scheduled_rows import for_each_row
     from hub.rest.idempotency import prune_idempotency_records
     from knowledge.index.postings import clear_deleted_postings, prune_terms
-    from knowledge.questions import prune_questions
+    from knowledge.questions import prune_questions, prune_requests
 
     def prune_unused_terms() -> None:
         with contextlib.suppress(IntegrityError):  # a worker has just begun to use one: next time
@@ -84,6 +84,7 @@ def prune() -> dict[str, int]:
         "sessions": SessionStore.clear_expired,
         "provider credentials": lambda: prune_credentials(timezone.now()),
         "questions": lambda: prune_questions(timezone.now()),
+        "requests": lambda: prune_requests(timezone.now()),
     }
     outcome = for_each_row("hub.prune", parts, lambda part: parts[part](), name=str)
     return {"failed": len(outcome.failed)}

@@ -22,7 +22,7 @@ from hub.home.addresses import passage_address, place_of
 from hub.home.pages import home_page, render_home
 from knowledge.answering import Answer, AnswerSentence, Citation, Question, answer_question
 from knowledge.models import Collection
-from knowledge.questions import note_question, own_questions
+from knowledge.questions import note_question, own_questions, owned_collections, requests_to, takes_requests
 from knowledge.rendering import ShownText, markdown_versions, shown_text
 from knowledge.search import MAX_OFFSET, MAX_QUERY_CHARS, search_sources
 from knowledge.text.excerpts import is_row
@@ -117,6 +117,7 @@ def home(request: HttpRequest) -> HttpResponseBase:
         listed = Collection.objects.visible_to(principal, Scope.SEARCH).order_by("name")
         context["collections"] = list(listed[: MOST_COLLECTIONS + 1])
         context["questions"] = own_questions(principal, most=LATEST_QUESTIONS)
+        context["waiting"] = requests_to(principal).count()
         return render_home(request, "home/ask.html", title=_("Ask the documents"), **context)
     try:
         context |= _passages(principal, asked)
@@ -202,6 +203,9 @@ def answer(request: HttpRequest) -> HttpResponseBase:
             context |= _sentences(answer_question(principal, Question(text=text, filter=asked.filter)))
             is_answered = bool(context["sentences"])
             context["question_id"] = note_question(principal, text, asked.filter, is_answered=is_answered)
+            if not is_answered:
+                context |= {"whole": text, "takes_requests": takes_requests()}
+                context["owned"] = owned_collections(principal, asked.filter)
         except HubError as error:
             context["error"] = str(error)
     return render_home(request, "home/answer.html", title=asked.text or _("Ask the documents"), **context)

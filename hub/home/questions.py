@@ -1,4 +1,4 @@
-"""One's own questions: found again, saved, forgotten, answers rated; and those that found nothing, for curators."""
+"""One's own questions: found again, saved, forgotten, answers rated, and sent to those who keep the documents."""
 
 from __future__ import annotations
 
@@ -15,14 +15,15 @@ from hub.home.pages import home_action, home_page, is_fetched, render_home
 from knowledge.models import Collection
 from knowledge.models.questions import LONGEST_REASON
 from knowledge.questions import (
-    close_question,
+    ask_owner,
     forget_questions,
     keep_questions,
     keeps_questions,
-    open_questions,
     own_questions,
+    own_requests,
     rate_answer,
     save_question,
+    withdraw_request,
 )
 
 RATINGS = {"good": 1, "bad": -1}
@@ -37,22 +38,9 @@ def questions(request: HttpRequest) -> HttpResponseBase:
         "home/questions.html",
         title=_("Questions"),
         questions=own_questions(principal),
+        requests=own_requests(principal),
         keeps=keeps_questions(principal),
         curates=Collection.objects.visible_to(principal, Scope.CURATE).exists(),
-    )
-
-
-@home_page
-def unanswered(request: HttpRequest) -> HttpResponseBase:
-    """List what nothing answered in the collections that one curates, with what can be done about it."""
-    principal = principal_of(request)
-    curated = Collection.objects.visible_to(principal, Scope.CURATE)
-    return render_home(
-        request,
-        "home/unanswered.html",
-        title=_("Questions without an answer"),
-        questions=open_questions(principal),
-        curates=curated.exists(),
     )
 
 
@@ -92,7 +80,20 @@ def keeping(request: HttpRequest) -> HttpResponseBase:
 
 
 @home_action
-def close(request: HttpRequest) -> HttpResponseBase:
-    """Take a question off the list of those without an answer."""
-    close_question(principal_of(request), request.POST.get("key", "")[:64])
-    return HttpResponseRedirect(reverse("unanswered"))
+def ask_those_who_keep(request: HttpRequest) -> HttpResponseBase:
+    """Send a question to those who keep a collection, and say what happens with it. Errors: see the service."""
+    given = {name: request.POST.get(name, "") for name in ("collection", "question", "message")}
+    sent = ask_owner(principal_of(request), given["collection"], given["question"], given["message"])
+    text = _("Sent to those who keep {collection}, with your name. Their reply will stand under “Questions”.")
+    told = text.format(collection=sent.collection.name)
+    if is_fetched(request):
+        return HttpResponse(told, content_type="text/plain; charset=utf-8")
+    messages.success(request, told)
+    return HttpResponseRedirect(reverse("questions"))
+
+
+@home_action
+def withdraw(request: HttpRequest, request_id: int) -> HttpResponseBase:
+    """Delete a question that one sent to those who keep a collection."""
+    withdraw_request(principal_of(request), request_id)
+    return HttpResponseRedirect(reverse("questions"))

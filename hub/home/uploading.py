@@ -29,6 +29,7 @@ from knowledge.models import Collection, Document, DocumentStatus, DocumentType,
 from knowledge.models.documents import IN_WORK
 from knowledge.models.uploads import LONGEST_BATCH_NAME
 from knowledge.parsers.detect import ACCEPTED_SUFFIXES
+from knowledge.questions import find_open_question
 from knowledge.types.anonymising import Anonymising
 
 PER_PAGE = 100
@@ -60,14 +61,21 @@ def uploader(principal: Principal, *, batch: str = "", collection: str = "") -> 
 
 @home_page
 def upload(request: HttpRequest) -> HttpResponseBase:
-    """Show what takes files, and with ``batch`` what became of those of that batch; ``state`` narrows it down."""
+    """Show what takes files, and with ``batch`` what became of those of that batch; ``state`` narrows it down.
+
+    ``question`` is the key of one that nothing answered: files go to the first collection that it was asked of.
+    """
     principal = principal_of(request)
     batch = request.GET.get("batch", "")[:LONGEST_BATCH_NAME]
     context: dict[str, Any] = {"may_upload": may_upload(principal), "has_batch": bool(batch)}
+    collection = request.GET.get("collection", "")
+    if key := request.GET.get("question", ""):
+        context["question"], curated = find_open_question(principal, key)
+        collection = curated[0].slug
     if batch:
         context |= _batch_page(principal, batch, request.GET)
     if context["may_upload"]:
-        context |= uploader(principal, batch=batch, collection=request.GET.get("collection", ""))
+        context |= uploader(principal, batch=batch, collection=collection)
     return render_home(request, "home/upload.html", title=_("Upload documents"), **context)
 
 

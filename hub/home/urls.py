@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from hub.home import asking, documents, editing, guide, questions, reviews, uploading
+from hub.home import asking, curating, documents, editing, guide, questions, reviews, uploading
 
 urlpatterns = [
     path("", asking.home, name="home"),
@@ -30,8 +30,13 @@ urlpatterns = [
     path("reviews/<str:review_id>/report/<str:report_format>/", reviews.report, name="review-report"),
     path("questions/", questions.questions, name="questions"),
     path("questions/keeping/", questions.keeping, name="question-keeping"),
-    path("questions/unanswered/", questions.unanswered, name="unanswered"),
-    path("questions/unanswered/close/", questions.close, name="question-close"),
+    path("questions/unanswered/", curating.unanswered, name="unanswered"),
+    path("questions/unanswered/close/", curating.close, name="question-close"),
+    path("questions/unanswered/<str:key>/name/", curating.synonym, name="question-synonym"),
+    path("questions/unanswered/<str:key>/name/give/", curating.give_synonym, name="question-synonym-give"),
+    path("questions/owners/", questions.ask_those_who_keep, name="owner-ask"),
+    path("questions/owners/<int:request_id>/reply/", curating.reply, name="owner-reply"),
+    path("questions/owners/<int:request_id>/withdraw/", questions.withdraw, name="owner-withdraw"),
     path("questions/<int:question_id>/rate/", questions.rate, name="question-rate"),
     path("questions/<int:question_id>/save/", questions.save, name="question-save"),
     path("questions/<int:question_id>/forget/", questions.forget, name="question-forget"),

@@ -4,8 +4,18 @@ from __future__ import annotations
 
 from ninja import Router
 
-from knowledge.api import collections, documents, embedding_sets, graph, guidelines, ontologies, search, sources
+from knowledge.api import (
+    batches,
+    collections,
+    documents,
+    embedding_sets,
+    graph,
+    guidelines,
+    ontologies,
+    search,
+    sources,
+)
 
 router = Router(tags=["knowledge"])
-for part in (documents, collections, search, sources, embedding_sets, guidelines, ontologies, graph):
+for part in (documents, batches, collections, search, sources, embedding_sets, guidelines, ontologies, graph):
     router.add_router("", part.router)

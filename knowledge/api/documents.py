@@ -24,7 +24,7 @@ from knowledge.documents import archives, deletion, editing, reading, reindexing
 from knowledge.documents import documents as document_services
 from knowledge.documents.anonymising import read_anonymising
 from knowledge.documents.reading import describe_figure_again, figure_filename, open_figure
-from knowledge.documents.reindexing import MOST_AT_ONCE, retry_documents, retry_failed, retry_unread
+from knowledge.documents.reindexing import MOST_AT_ONCE, Retried, retry_documents, retry_failed, retry_unread
 from knowledge.documents.schemas import (
     ArchiveFileOut,
     ArchiveOut,
@@ -40,6 +40,7 @@ from knowledge.documents.schemas import (
     upload_out,
     version_out,
 )
+from knowledge.models.uploads import LONGEST_BATCH_NAME
 from knowledge.types.anonymising import KINDS, LONGEST_FIELD, MOST_FIELDS
 from knowledge.types.chunks import ChunkOptions, ChunkStrategy, SizeUnit
 
@@ -77,9 +78,13 @@ def retry(request: HubRequest, asked: RetryIn) -> HttpResponse:
         done = retried(principal=principal, collection=asked.collection)
     else:
         done = retry_documents(principal=principal, document_ids=asked.document_ids)
+    return accepted(request, location="/api/v1/jobs", body=retried_out(done))
+
+
+def retried_out(done: Retried) -> RetriedOut:
+    """Show what is worked on again, and what was refused."""
     refused = [RefusedOut(document_id=one, code=error.error_code, detail=str(error)) for one, error in done.refused]
-    body = RetriedOut(started=list(done.started), refused=refused)
-    return accepted(request, location="/api/v1/jobs", body=body)
+    return RetriedOut(started=list(done.started), refused=refused)
 
 
 @router.post("/documents/{document_id}/ocr/cancel", response=DocumentOut)
@@ -105,6 +110,7 @@ class UploadIn(Schema):
     chunk_size: Integer | None = None
     chunk_overlap: Integer | None = None
     chunk_unit: str = Field("", max_length=20, description="tokens or characters")
+    batch: str = Field("", max_length=LONGEST_BATCH_NAME, description="your name for files that belong together")
     replace: bool = Field(False, description="take over a path of another uploader (curators)")
     anonymise_kinds: str = Field(
         "", max_length=200, description=f"replace these before anything is stored: {', '.join(KINDS)}; with commas"
@@ -203,6 +209,7 @@ def _upload(received: ReceivedFile, fields: UploadIn) -> uploads.Upload:
         metadata=_json_object(fields.metadata),
         chunk_options=_chunk_options(fields),
         replace=fields.replace,
+        batch=fields.batch,
         anonymise=read_anonymising(fields.anonymise_kinds.split(","), fields.anonymise_fields.split(",")),
     )
 

@@ -13,6 +13,7 @@ from hub.core.given_fields import GivenText
 
 LONGEST_QUESTION = 1_000
 LONGEST_REASON = 500
+LONGEST_MESSAGE = 2_000
 
 
 class Rating(models.IntegerChoices):
@@ -53,6 +54,36 @@ class AskedQuestion(models.Model):
 
     def __str__(self) -> str:
         return self.text
+
+
+class OwnerRequest(models.Model):
+    """A question that a person sent, with their name, to those who keep a collection, and what these replied."""
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="owner_requests")
+    collection = models.ForeignKey("knowledge.Collection", on_delete=models.CASCADE, related_name="owner_requests")
+    question = GivenText(_("question"), max_length=LONGEST_QUESTION)
+    folded = models.CharField(max_length=64, editable=False)
+    message = GivenText(_("message"), max_length=LONGEST_MESSAGE, blank=True)
+    asked_at = models.DateTimeField(default=timezone.now, db_index=True, editable=False)
+    reply = GivenText(_("reply"), max_length=LONGEST_MESSAGE, blank=True)
+    replied_at = models.DateTimeField(null=True, editable=False)
+    replied_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, editable=False, related_name="+"
+    )
+
+    class Meta:
+        verbose_name = _("question to those who keep a collection")
+        verbose_name_plural = _("questions to those who keep a collection")
+        ordering = ["-asked_at"]
+        constraints = [
+            models.UniqueConstraint(fields=["user", "collection", "folded"], name="one_request_per_question"),
+            longest_text("question", LONGEST_QUESTION),
+            longest_text("message", LONGEST_MESSAGE),
+            longest_text("reply", LONGEST_MESSAGE),
+        ]
+
+    def __str__(self) -> str:
+        return self.question
 
 
 class NoQuestionsKept(models.Model):

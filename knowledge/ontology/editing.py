@@ -11,12 +11,15 @@ from rdflib.namespace import DC, DCTERMS, RDFS, SKOS
 
 from hub.access.principals import HubRight, Principal
 from hub.access.services import record_event
-from hub.access.versions import note_writer
-from hub.core.errors import Conflict, InvalidInput
+from hub.access.versions import PublicationStatus, note_writer
+from hub.core.bounds import check_row
+from hub.core.errors import Conflict, InvalidInput, NotFound
 from knowledge.models import Ontology, OntologyClass, OntologyProperty
+from knowledge.ontology.ontologies import draft_from, get_ontology
 from knowledge.ontology.rdf_files import from_ntriples, to_ntriples
 from knowledge.ontology.rdf_mapping import language_of
 from knowledge.ontology.vocabulary import namespace_of
+from knowledge.text.folding import fold_compact
 
 _LABELS = frozenset({RDFS.label, SKOS.prefLabel, DCTERMS.title, DC.title})
 # What an imported file said in other words (without a language, say) gives way to what a curator writes.
@@ -40,6 +43,31 @@ def save_entry(*, principal: Principal, row: OntologyClass | OntologyProperty, c
     row.save()
     _replace_statements(draft, row.iri, changed)
     _record(principal, draft, row, "save", changed=sorted(changed))
+
+
+@transaction.atomic
+def add_synonym(*, principal: Principal, domain: str, code: str, synonym: str) -> Ontology:
+    """Give a class of the published version another name in the newest draft that is based on it, or in a new one.
+
+    Returns the draft. :raises Forbidden: the caller has no right to edit ontologies. :raises NotFound: there is no such
+    domain or class. :raises Conflict: the class has the name already.
+    """
+    principal.require_hub(HubRight.ONTOLOGIES)
+    published = get_ontology(principal, domain)
+    drafts = Ontology.objects.filter(domain=domain, status=PublicationStatus.DRAFT, based_on=published)
+    draft = drafts.order_by("-number").first() or draft_from(principal=principal, domain=domain)
+    row = OntologyClass.objects.filter(ontology=draft, code=code).first()
+    if row is None:
+        text = _("{domain} has no class {name}.")
+        raise NotFound(text, code="class_not_found", domain=domain, name=code[:80])
+    name = synonym.strip()
+    known = {fold_compact(one) for one in (row.label_ja, row.label_en, *row.synonyms)}
+    if fold_compact(name) in known:
+        raise Conflict(_("{name} has this name already."), code="synonym_exists", name=str(row))
+    row.synonyms = [*row.synonyms, name]
+    check_row(row)
+    save_entry(principal=principal, row=row, changed=["synonyms"])
+    return draft
 
 
 @transaction.atomic

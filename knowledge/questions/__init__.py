@@ -3,6 +3,7 @@
 from knowledge.questions.kept import (
     OpenQuestion,
     close_question,
+    find_open_question,
     forget_questions,
     keep_questions,
     keeps_questions,
@@ -12,4 +13,15 @@ from knowledge.questions.kept import (
     prune_questions,
     rate_answer,
     save_question,
+)
+from knowledge.questions.owners import (
+    Owned,
+    ask_owner,
+    own_requests,
+    owned_collections,
+    prune_requests,
+    reply_to_request,
+    requests_to,
+    takes_requests,
+    withdraw_request,
 )

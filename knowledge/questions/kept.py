@@ -65,7 +65,7 @@ def note_question(principal: Principal, text: str, asked: SearchFilter, *, is_an
     }
     with transaction.atomic():
         row, is_new = AskedQuestion.objects.select_for_update().get_or_create(
-            user_id=principal.user_id, folded=_folded(text), defaults=values
+            user_id=principal.user_id, folded=folded(text), defaults=values
         )
         if is_new:
             _drop_oldest(principal.user_id)
@@ -161,6 +161,19 @@ def open_questions(principal: Principal) -> list[OpenQuestion]:
     ]
 
 
+def find_open_question(principal: Principal, key: str) -> tuple[str, list[Collection]]:
+    """Find a question of the caller's list: its words, and the collections that it was asked of and they curate.
+
+    Three queries. :raises NotFound: it is not on the list.
+    """
+    rows = list(_open_to(principal).filter(folded=key).order_by("-asked_at").values_list("text", "collection_ids"))
+    if not rows:
+        raise NotFound(_("There is no such question."), code="question_not_found")
+    asked = {pk for _text, collection_ids in rows for pk in collection_ids}
+    curated = Collection.objects.visible_to(principal, Scope.CURATE).filter(pk__in=asked).order_by("name")
+    return rows[0][0], list(curated)
+
+
 def close_question(principal: Principal, key: str) -> int:
     """Take a question off the list of open ones until it is asked again; gives of how many people it was.
 
@@ -208,6 +221,7 @@ def _drop_oldest(user_id: int) -> None:
     AskedQuestion.objects.filter(pk__in=list(beyond.values_list("pk", flat=True))).delete()
 
 
-def _folded(text: str) -> str:
+def folded(text: str) -> str:
+    """Give what is the same for the same question, however it is typed; 64 hex digits."""
     words = fold_compact(text).rstrip("?。.!")
     return hashlib.sha256(words.encode("utf-8", "surrogatepass")).hexdigest()

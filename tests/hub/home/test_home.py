@@ -19,10 +19,10 @@ from hub.access.models import AuditEvent
 from hub.access.permissions import Role
 from hub.access.principals import local_operator
 from hub.core.errors import Unavailable
-from knowledge.models import Collection, Document, DocumentType
+from knowledge.models import Collection, Document, DocumentType, Ontology
 from review.runs import execution
 from review.runs.reviews import ReviewOptions, show_review, start_review
-from tests.factories import new_collection, new_user, upload_file, work_through
+from tests.factories import make_hub_curator, new_collection, new_user, upload_file, work_through
 from tests.hub.admin.support import DESIGN, PASSWORD, add_document, client_of, grant, make_user
 from tests.knowledge.parsers.pdf_writer import PdfPage, write_pdf
 
@@ -363,6 +363,64 @@ def test_an_answer_is_rated_and_what_found_nothing_reaches_a_curator_who_mends_i
     add_document(tmp_path, filename="督促.md", text="# 督促\n\n図書の督促は、返却期限の七日後に送る。\n")
     assert "七日後に送る" in text_of(browser, asked)
     assert "図書の督促" not in text_of(at_work, "/questions/unanswered/")
+
+
+def test_who_keeps_the_collection_is_asked_and_replies(browser, reader, document):
+    shelf = Collection.objects.get(slug="default")
+    owner = new_user(username="文書管理者")
+    grant(owner, Role.ADMINISTRATOR, shelf)
+    question = "図書の督促は何日後に送りますか"
+    page = text_of(browser, f"/answer/?q={quote(question)}")
+    assert f"{shelf.name} (文書管理者)" in page
+    form = {"collection": "default", "question": question, "message": "窓口で聞かれました"}
+    told = browser.post("/questions/owners/", form, headers={"X-Requested-With": "fetch"})
+    assert told.content.decode().startswith(shelf.name)
+    assert browser.post("/questions/owners/", form | {"collection": "nowhere"}).status_code == 404
+    assert "まだ返事がありません" in text_of(browser, "/questions/")
+
+    at_work = client_of(owner)
+    assert "1 件の質問が返事を待っています" in text_of(at_work, "/")
+    page = text_of(at_work, "/questions/unanswered/")
+    assert "窓口で聞かれました" in page
+    assert "読者" in page  # who sent it said so
+    reply = re.search(r'action="(/questions/owners/[0-9]+/reply/)"', page)
+    assert reply
+    assert browser.post(reply[1], {"reply": "自分で"}).status_code == 404
+    at_work.post(reply[1], {"reply": "七日後です。"})
+    page = text_of(browser, "/questions/")
+    assert "七日後です。" in page
+    withdraw = re.search(r'action="(/questions/owners/[0-9]+/withdraw/)"', page)
+    assert withdraw
+    assert at_work.post(withdraw[1]).status_code == 404
+    browser.post(withdraw[1])
+    assert "七日後です。" not in text_of(browser, "/questions/")
+
+
+def test_a_question_without_an_answer_leads_to_the_upload_and_to_another_name(browser, document):
+    text_of(browser, f"/answer/?q={quote('督促の期限はいつですか')}")
+    curator = make_hub_curator(new_user(username="担当者"))
+    grant(curator, Role.CURATOR, Collection.objects.get(slug="default"))
+    at_work = client_of(curator)
+    page = text_of(at_work, "/questions/unanswered/")
+    upload = re.search(r'href="(/documents/upload/\?question=[0-9a-f]{64})"', page)
+    name = re.search(r'href="(/questions/unanswered/[0-9a-f]{64}/name/)"', page)
+    assert upload
+    assert name
+    page = text_of(at_work, upload[1])
+    assert "質問「督促の期限はいつですか」のための登録です。" in page
+    assert '<option value="default" selected>' in page
+    assert browser.get(upload[1]).status_code == 404
+    page = text_of(at_work, name[1])
+    assert 'name="name" value="督促の期限"' in page
+    refused = at_work.post(f"{name[1]}give/", {"name": "督促の期限", "concept": "system_design:nowhere"})
+    assert refused.status_code == 404
+    assert 'value="督促の期限"' in refused.content.decode()
+    at_work.post(f"{name[1]}give/", {"name": "督促の期限", "concept": "system_design:Security"})
+    assert Ontology.objects.get(status="draft").classes.get(code="Security").synonyms[-1] == "督促の期限"
+    plain = new_user(username="別の担当")
+    grant(plain, Role.CURATOR, Collection.objects.get(slug="default"))
+    assert "/name/" not in text_of(client_of(plain), "/questions/unanswered/")
+    assert client_of(plain).get(name[1]).status_code == 403
 
 
 def test_a_reader_saves_forgets_and_keeps_no_questions(browser, document):

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from axe_core_python.selenium import Axe
 from django.contrib.auth.models import User
+from openpyxl import Workbook
 from selenium.common.exceptions import StaleElementReferenceException
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
@@ -22,7 +23,7 @@ from hub.core import temporary
 from knowledge.models import Collection, Document
 from review.runs import execution
 from review.runs.reviews import start_review
-from tests.factories import upload_file, work_through
+from tests.factories import make_hub_curator, upload_file, work_through
 from tests.hub.admin.support import DESIGN, PASSWORD, add_document, grant
 from tests.hub.admin.test_browser import PATIENCE_S, chromium, wait_for  # noqa: F401 (a fixture)
 from tests.knowledge.parsers.pdf_writer import PdfPage, write_pdf
@@ -42,17 +43,22 @@ def reader(live_server: Any, queue: None, tmp_path: Path, monkeypatch: Any) -> U
 @pytest.fixture
 def browser(chromium: WebDriver, live_server: Any, reader: User) -> Iterator[WebDriver]:  # noqa: F811
     """Signed in as a reader, at home."""
-    chromium.delete_all_cookies() if chromium.current_url.startswith("http") else None
-    chromium.get(live_server.url)
-    chromium.find_element(By.NAME, "username").send_keys("読者")
-    chromium.find_element(By.NAME, "password").send_keys(PASSWORD)
-    chromium.find_element(By.CSS_SELECTOR, "#login-form [type=submit]").click()
-    wait_for(chromium, "question")
+    sign_in_as(chromium, live_server.url, "読者")
     chromium.get_log("browser")  # type: ignore[attr-defined]  # what tests before this one left
     yield chromium
     # nothing asks the server any more while the tables are emptied
     WebDriverWait(chromium, PATIENCE_S).until(lambda one: not one.find_elements(By.CSS_SELECTOR, "[aria-busy]"))
     chromium.get("about:blank")
+
+
+def sign_in_as(browser: WebDriver, url: str, username: str) -> None:
+    """Begin anew as somebody else, at home."""
+    browser.delete_all_cookies() if browser.current_url.startswith("http") else None
+    browser.get(url)
+    browser.find_element(By.NAME, "username").send_keys(username)
+    browser.find_element(By.NAME, "password").send_keys(PASSWORD)
+    browser.find_element(By.CSS_SELECTOR, "#login-form [type=submit]").click()
+    wait_for(browser, "question")
 
 
 def until(browser: WebDriver, selector: str) -> Any:
@@ -89,6 +95,70 @@ def test_a_drawer_with_a_page_of_a_pdf_is_closed_by_its_button(browser: WebDrive
     browser.execute_script("arguments[0].scrollIntoView()", page)  # below the button, which stays where it is
     browser.find_element(By.CSS_SELECTOR, "dialog[open] form button").click()
     assert not browser.find_elements(By.CSS_SELECTOR, "dialog[open]")
+
+
+def test_a_question_is_followed_to_its_places_and_one_without_an_answer_is_answered_in_the_end(
+    browser: WebDriver, live_server: Any, tmp_path: Path
+) -> None:
+    pdf = tmp_path / "性能.pdf"
+    pdf.write_bytes(write_pdf([PdfPage(texts=[(72, 700, 12, "検索の応答時間は三秒以内とする。")])]))
+    book = Workbook()
+    sheet: Any = book.active
+    sheet.title = "保存期間"
+    for row in (("文書", "保存期間"), ("議事録", "五年間"), ("契約書", "十年間")):
+        sheet.append(row)
+    book.save(tmp_path / "保存期間.xlsx")
+    for path in (pdf, tmp_path / "保存期間.xlsx"):
+        work_through(upload_file(local_operator(), path).document)
+
+    ask(browser, "検索の応答時間は何秒以内ですか")
+    until(browser, ".answer .chip").click()
+    until(browser, "dialog[open] .page svg rect")
+    assert "三秒以内" in until(browser, "dialog[open] mark").text
+    browser.get(f"{live_server.url}/")
+    ask(browser, "議事録の保存期間は何年間ですか")
+    until(browser, ".answer .chip").click()
+    until(browser, "dialog[open] .sheet .cited")
+    cells = {one.text for one in browser.find_elements(By.CSS_SELECTOR, "dialog[open] .sheet .cited")}
+    assert "五年間" in cells
+    assert "十年間" not in cells
+
+    missing = "督促は何日後に送りますか"
+    browser.get(f"{live_server.url}/")
+    ask(browser, missing)
+    until(browser, ".answer .rate [name=reason]").send_keys("督促の手順が要る")
+    browser.find_element(By.CSS_SELECTOR, ".rate [value=bad]").click()
+    until(browser, ".answer [role=status]")
+
+    curator = make_hub_curator(User.objects.create_user("担当", password=PASSWORD, is_staff=True))
+    grant(curator, Role.CURATOR, Collection.objects.get(slug="default"))
+    sign_in_as(browser, live_server.url, "担当")
+    browser.get(f"{live_server.url}/questions/unanswered/")
+    assert missing in until(browser, ".list").text
+    assert "督促の手順が要る" in browser.find_element(By.CSS_SELECTOR, ".list blockquote").text
+    browser.find_element(By.CSS_SELECTOR, ".acts [href*='/name/']").click()
+    assert until(browser, "[name=name]").get_attribute("value") == "督促"
+    browser.find_element(By.CSS_SELECTOR, "[name=concept] [value='system_design:Security']").click()
+    browser.find_element(By.CSS_SELECTOR, "button.main").click()
+    assert "督促" in until(browser, ".notice.good").text
+    browser.find_element(By.CSS_SELECTOR, ".acts [href*='/search/']").click()
+    assert until(browser, "[name=q]").get_attribute("value") == missing
+    browser.get(f"{live_server.url}/questions/unanswered/")
+    browser.find_element(By.CSS_SELECTOR, ".acts [href*='/upload/']").click()
+    assert missing in until(browser, "main .notice").text
+    (tmp_path / "督促.md").write_text("# 督促\n\n督促は、返却期限の七日後に送る。\n", encoding="utf-8")
+    browser.find_element(By.CSS_SELECTOR, "[name=files]").send_keys(str(tmp_path / "督促.md"))
+    until(browser, "[data-rows-of] [data-open]")
+    work_through(Document.objects.get(path="督促.md"))
+    until_counted(browser, "1 file · ready 1")
+
+    sign_in_as(browser, live_server.url, "読者")
+    ask(browser, missing)
+    assert "七日後に送る" in until(browser, ".answer .sentences").text
+    sign_in_as(browser, live_server.url, "担当")
+    browser.get(f"{live_server.url}/questions/unanswered/")
+    assert missing not in until(browser, "main").text
+    assert browser.get_log("browser") == []  # type: ignore[attr-defined]
 
 
 def test_the_list_breaks_no_state_and_no_date(browser: WebDriver, live_server: Any, tmp_path: Path) -> None:
