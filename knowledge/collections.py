@@ -39,6 +39,11 @@ def curates_some_collection(principal: Principal) -> bool:
     return Collection.objects.visible_to(principal, Scope.CURATE).exists()
 
 
+def scopes_held(principal: Principal, scopes: Iterable[Scope]) -> frozenset[Scope]:
+    """Those of the scopes that the caller has in one collection at least. A query for each."""
+    return frozenset(scope for scope in scopes if Collection.objects.visible_to(principal, scope).exists())
+
+
 def get_collection(principal: Principal, slug: str, *, scope: Scope = Scope.READ) -> Collection:
     """Find a collection that the caller may use with ``scope``. Raises NotFound, also for what they may not see."""
     principal.require(scope)

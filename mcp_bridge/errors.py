@@ -19,6 +19,7 @@ from mcp import MCPError
 from mcp.server.mcpserver.tools import Tool
 from mcp.types import INTERNAL_ERROR, INVALID_PARAMS, CallToolResult, TextContent
 from pydantic import ValidationError
+from pydantic_core import ErrorDetails
 
 from hub.core.bounds import check_strings
 from hub.core.context import request_id
@@ -111,17 +112,30 @@ def unknown(kind: str, name: object, known: list[str]) -> MCPError:
 class _Problems:
     """Pydantic's complaints in one line, in the language that is active when they are shown."""
 
-    def __init__(self, error: ValidationError, schema: Mapping[str, Any]) -> None:
-        self._items, self._schema = error.errors(), schema
+    def __init__(self, error: ValidationError, schema: Mapping[str, Any], listed: Mapping[str, str]) -> None:
+        self._items = [_as_listed(item, listed) for item in error.errors()]
+        self._schema = schema
 
     def __str__(self) -> str:
         return "; ".join(problem_in_words(item, self._schema) for item in self._items)
 
 
-def invalid_arguments(error: ValidationError, schema: Mapping[str, Any]) -> InvalidInput:
-    """Put pydantic's complaints about a tool's arguments into words: field, what was expected, what was given."""
+def _as_listed(item: ErrorDetails, listed: Mapping[str, str]) -> ErrorDetails:
+    first = item["loc"][0] if item["loc"] else ""
+    return {**item, "loc": (listed[first], *item["loc"][1:])} if isinstance(first, str) and first in listed else item
+
+
+def invalid_arguments(
+    error: ValidationError, schema: Mapping[str, Any], listed: Mapping[str, str] | None = None
+) -> InvalidInput:
+    """Put pydantic's complaints about a tool's arguments into words: field, what was expected, what was given.
+
+    ``listed`` has the names of arguments that are listed under others, by their own.
+    """
     return InvalidInput(
-        _("These arguments can't be used. {problems}"), code="invalid_arguments", problems=_Problems(error, schema)
+        _("These arguments can't be used. {problems}"),
+        code="invalid_arguments",
+        problems=_Problems(error, schema, listed or {}),
     )
 
 
@@ -131,19 +145,32 @@ def in_words(error: HubError, language: str | None) -> str:
         return str(error)
 
 
-def check_arguments(tool: Tool, arguments: dict[str, Any]) -> dict[str, Any]:
+def check_arguments(tool: Tool, arguments: dict[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
     """Give what a tool is to be called with. Raises InvalidInput, in words that a model can act on.
 
     An argument that may be left out and is null counts as left out: models write null for what they don't mean to say.
+    ``names``: the function's own names of arguments that are listed under others; either may be given, not both.
     """
     known, required = set(tool.parameters.get("properties", {})), set(tool.parameters.get("required", ()))
-    check_names(set(arguments), known=known, required=set())
+    listed = {own: name for name, own in names.items() if own not in known}
+    check_names({listed.get(name, name) for name in arguments}, known=known, required=set())
     check_strings(arguments, "")
-    given = {name: value for name, value in arguments.items() if value is not None or name in required}
+    if twice := sorted(listed[own] for own in listed.keys() & arguments.keys() if listed[own] in arguments):
+        raise InvalidInput(
+            _("{field} is given twice: leave out its other name, {other}."),
+            code="invalid_arguments",
+            field=twice[0],
+            other=names[twice[0]],
+        )
+    given = {
+        names.get(name, name): value
+        for name, value in arguments.items()
+        if value is not None or listed.get(name, name) in required
+    }
     try:
         tool.fn_metadata.validate_arguments(given)
     except ValidationError as error:
-        raise invalid_arguments(error, tool.parameters) from error
+        raise invalid_arguments(error, tool.parameters, listed) from error
     return given
 
 

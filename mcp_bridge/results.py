@@ -102,7 +102,10 @@ def _by_reason(undecided: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def review_in_text(brief: Mapping[str, Any]) -> dict[str, Any]:
-    """The same facts in fewer characters: a finding's repair, quote and section stand with it."""
+    """The same facts in fewer characters: a finding's repair, quote and section stand with it.
+
+    What is undecided was skipped, unless it says that it is an error; why is said in words, without codes.
+    """
     if "findings" not in brief:
         return dict(brief)
     repairs: dict[str, str] = {}
@@ -114,7 +117,15 @@ def review_in_text(brief: Mapping[str, Any]) -> dict[str, Any]:
         else:
             others.append(one)
     findings = [_finding_in_text(finding, repairs) for finding in brief["findings"]]
-    return {**brief, "findings": findings, "suggestions": others}
+    undecided = [
+        {
+            "error": True if row["verdict"] == "error" else None,
+            "check_items": row["check_items"],
+            "why": [{language: notice[language] for language in LANGUAGES} for notice in row["why"]],
+        }
+        for row in brief["undecided"]
+    ]
+    return {**brief, "findings": findings, "suggestions": others, "undecided": undecided}
 
 
 def _finding_in_text(finding: Mapping[str, Any], repairs: Mapping[str, str]) -> dict[str, Any]:
@@ -147,6 +158,8 @@ def _finding(finding: Mapping[str, Any]) -> dict[str, Any]:
 def _short(value: Any, language: str) -> Any:  # noqa: ANN401 (any JSON)
     """Leave out nulls, empty lists and objects, and of a text in both languages the other one."""
     if isinstance(value, Mapping):
+        if set(LANGUAGES) == value.keys():
+            return value[language]
         other = {one for one in LANGUAGES if one != language} if set(LANGUAGES) <= value.keys() else set()
         short = {name: _short(held, language) for name, held in value.items() if name not in other}
         return {name: held for name, held in short.items() if held is not None and held != [] and held != {}}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -31,10 +31,11 @@ from mcp.types import (
 from mcp.types import Tool as ListedTool
 from pydantic import AnyHttpUrl, AnyUrl
 
-from hub.access.principals import Principal, Scope
+from hub.access.principals import HubRight, Principal, Scope
 from hub.core.errors import HubError
 from hub.core.measures import UNKNOWN
 from hub.rest.pagination import decode_cursor
+from knowledge.collections import scopes_held
 from knowledge.remote.bedrock_kb import KnowledgeBaseError
 from mcp_bridge.bedrock_kb.schemas import failed_question
 from mcp_bridge.caller import current_caller
@@ -58,7 +59,7 @@ from mcp_bridge.resource_pages import CURSOR_IN_ADDRESS, page_of_contents
 from mcp_bridge.results import PagedCall, as_text, page_of_result
 from mcp_bridge.schema_compaction import outlined, shortened, slim_input, slim_output
 from mcp_bridge.subscriptions import GatedListen, HandshakeSubscriptions
-from mcp_bridge.threads import in_stoppable_thread
+from mcp_bridge.threads import in_stoppable_thread, in_thread
 from mcp_bridge.toolsets import WITH_TOOLSETS, names_in
 
 VERSION = "0.1.0"
@@ -75,6 +76,9 @@ CURSOR = {"type": "string", "maxLength": 4000, "description": "next_cursor"}
 class HubTool:
     """A tool and the scope without which a caller neither sees it nor may call it.
 
+    It is not listed to who lacks the ``right`` of the hub that it needs, or has none of the scopes ``held`` in any
+    collection.
+    ``names``: arguments that are listed under another name than the function's own, as its own by theirs.
     ``refused`` says what a call comes to that the hub refuses, where that differs from other tools. ``in_brief``
     chooses what a result says, unless the call asks for another ``detail`` than brief; ``in_text`` writes that shorter.
     ``read_on`` says which call gives the rest of a long result, from the call's arguments and, once there is one, the
@@ -88,6 +92,22 @@ class HubTool:
     refused: Refused | None = None
     in_brief: Callable[[Mapping[str, Any]], dict[str, Any]] | None = None
     in_text: Callable[[Mapping[str, Any]], dict[str, Any]] | None = None
+    right: HubRight | None = None
+    held: frozenset[Scope] = frozenset()
+    names: Mapping[str, str] = field(default_factory=dict)
+
+    def listed_as(self, **names: str) -> HubTool:
+        """The same tool with arguments under other names, given as the new ones by the function's own.
+
+        Calls may use either.
+        """
+        schema = self.tool.parameters
+        properties = {names.get(name, name): one for name, one in schema["properties"].items()}
+        required = [names.get(name, name) for name in schema.get("required", ())]
+        tool = self.tool.model_copy(
+            update={"parameters": {**schema, "properties": properties, **({"required": required} if required else {})}}
+        )
+        return replace(self, tool=tool, names={new: own for own, new in names.items()})
 
 
 def hub_tool(
@@ -106,6 +126,8 @@ def hub_tool(
     in_text: Callable[[Mapping[str, Any]], dict[str, Any]] | None = None,
     read_on: ReadOn | None = None,
     result_like: str = "",
+    right: HubRight | None = None,
+    held: Iterable[Scope] = (),
 ) -> HubTool:
     """Make a tool of a typed function; its docstring is what a model reads. Blocking functions run in a thread.
 
@@ -144,6 +166,8 @@ def hub_tool(
         refused=refused,
         in_brief=in_brief,
         in_text=in_text,
+        right=right,
+        held=frozenset(held),
     )
 
 
@@ -223,26 +247,33 @@ class HubServer(MCPServer[Any]):
             return await self.lists.state_of_resources(principal)
         if kind is Kind.PROMPTS:
             return None
-        return frozenset(name for name, item in self._hub_tools.items() if principal.allows(item.scope))
+        return await self._usable(principal)
+
+    async def _usable(self, principal: Principal) -> frozenset[str]:
+        """The tools that the caller's scopes and rights allow; at most one query for each scope in a collection."""
+        allowed = [
+            item
+            for item in self._hub_tools.values()
+            if principal.allows(item.scope) and (item.right is None or principal.may(item.right))
+        ]
+        scopes = frozenset[Scope]().union(*(item.held for item in allowed))
+        held = await in_thread(scopes_held, principal, scopes) if scopes and not principal.is_superuser else scopes
+        return frozenset(item.tool.name for item in allowed if not item.held or item.held & held)
 
     async def _refuse_hidden(self, uri: str) -> None:
         if not await self._is_readable(uri):
             raise await self._unknown_resource(uri)
 
     async def list_tools(self) -> list[ListedTool]:
-        """The tools that the caller's scopes allow, of the toolsets that the caller asks for; see mcp_bridge.toolsets.
+        """The tools that the caller may use, of the toolsets that the caller asks for; see mcp_bridge.toolsets.
 
         One that is not listed may be called all the same.
         """
         caller = current_caller()
-        listed: Collection[str] = self._hub_tools
+        listed: Collection[str] = await self._usable(caller.principal)
         if self.path_name == WITH_TOOLSETS:
-            listed = names_in(caller.toolsets, listed, may_review=caller.principal.allows(Scope.REVIEW))
-        return [
-            tool
-            for tool in await super().list_tools()
-            if tool.name in listed and caller.principal.allows(self._hub_tools[tool.name].scope)
-        ]
+            listed = names_in(caller.toolsets, listed)
+        return [tool for tool in await super().list_tools() if tool.name in listed]
 
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
@@ -268,7 +299,7 @@ class HubServer(MCPServer[Any]):
             raise unknown("tool", name, self._callable_names())
         try:
             current_caller().principal.require(item.scope)
-            given = check_arguments(item.tool, arguments)
+            given = check_arguments(item.tool, arguments, item.names)
             call = item.read_on(given, {})
             place = place_of(given.get("cursor"), name=call.name, arguments=call.arguments)
             passed = {key: value for key, value in given.items() if key != "cursor"}

@@ -61,15 +61,15 @@ def read_toolsets(given: str) -> tuple[str, ...]:
     return names
 
 
-def names_in(toolsets: Iterable[str], tools: Iterable[str], *, may_review: bool = True) -> Set[str]:
-    """Those of ``tools`` that are in the toolsets, but no second name of one that is listed.
+def names_in(toolsets: Iterable[str], tools: Iterable[str]) -> Set[str]:
+    """Those of ``tools``, which the caller may use, that are in the toolsets, but no second name of one that is listed.
 
     kb_answer is listed where BEDROCK_KB_ID names a knowledge base; get_review also for who may read reviews and not
     start them, since review_document, which shows them too, is not listed then.
     """
     tools = set(tools)
     chosen = set(toolsets)
-    wanted = tools if ALL in chosen else set[str]().union(*(TOOLSETS[name] for name in chosen)) & tools
-    if "review_document" in wanted and not may_review:
-        wanted = wanted | {"get_review"}
-    return wanted - SECOND_NAMES - (frozenset() if settings.CONFIG.bedrock_kb_id else {"kb_answer"})
+    named = set(tools) if ALL in chosen else set[str]().union(*(TOOLSETS[name] for name in chosen))
+    if "review_document" in named - tools:
+        named |= {"get_review"}
+    return (named & tools) - SECOND_NAMES - (frozenset() if settings.CONFIG.bedrock_kb_id else {"kb_answer"})

@@ -225,7 +225,10 @@ def walk_graph(principal: Principal, query: GraphQuery) -> GraphResult:
     principal.require(Scope.SEARCH)
     check_filters(principal, scope=Scope.SEARCH, collections=[query.collection])
     found = graph_search(principal, query)
-    asked = SearchFilter(collections=(query.collection,)) if query.collection else None
+    asked = SearchFilter(
+        collections=(query.collection,) if query.collection else (),
+        document_ids=(query.document_id,) if query.document_id else (),
+    )
     documents = [node.id for node in found.nodes if node.id.startswith("doc_")]
     record_question(
         principal, "SEARCH", query.entity, mode="graph", asked=asked, documents=documents, results=len(found.nodes)

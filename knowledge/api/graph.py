@@ -29,6 +29,7 @@ class GraphSearchIn(Schema):
     traversal: Traversal = Traversal.BFS
     limit: int = Field(50, ge=1, le=MAX_LIMIT, description="the most nodes in the answer")
     collection: str = Field("", max_length=63, description="only nodes of this collection, and masters")
+    document_id: str = Field("", max_length=60, description="only what this document speaks of")
 
 
 class GraphQueryIn(Schema):

@@ -56,6 +56,7 @@ class GraphSearchOut(BaseModel):
     paths: list[list[str]] = Field(description="ids from a start to each other node of the answer")
     start_nodes: list[str] = Field(description="ids of what the entity named")
     traversal_stats: TraversalStatsOut
+    notices: list[dict[str, str]] = Field([], description="why nothing is around the starts")
 
 
 class CypherSummaryOut(BaseModel):
@@ -101,7 +102,7 @@ class GraphSchemaOut(BaseModel):
 def graph_search_out(result: GraphResult) -> GraphSearchOut:
     return GraphSearchOut.model_validate(
         {"nodes": result.nodes, "edges": result.edges, "paths": result.paths, "start_nodes": result.starts}
-        | {"traversal_stats": result},
+        | {"traversal_stats": result, "notices": [notice.as_dict() for notice in result.notices]},
         from_attributes=True,
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
@@ -13,11 +13,13 @@ from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal, Scope
 from hub.core.errors import InvalidInput, NotFound
+from knowledge.graph.emptiness import relations_in_use
 from knowledge.graph.reading import name_key
 from knowledge.graph.walk import Direction, EdgeRow, Walk, edges_among, walk_levels
-from knowledge.models import EdgeType, GraphNode, NodeType
+from knowledge.models import Document, EdgeType, GraphContribution, GraphNode, NodeType
 from knowledge.models.graph import GraphNodeQuerySet
 from knowledge.text.folding import normalise
+from knowledge.types.notices import Notice
 
 MAX_STARTS = 5
 MAX_ENTITY = 500
@@ -38,10 +40,11 @@ def visible_nodes(principal: Principal, collection: str = "") -> GraphNodeQueryS
     return visible.filter(Q(collection__isnull=True) | Q(collection__slug=collection))
 
 
-def find_entities(principal: Principal, entity: str, *, collection: str = "") -> list[int]:
+def find_entities(principal: Principal, entity: str, *, collection: str = "", document: int | None = None) -> list[int]:
     """Find the nodes that an entity names: by id, else by name, code or alias, else by similar names.
 
     At most five: the masters' last, otherwise in the order in which they came (similar ones: the most similar first).
+    With ``document``, a document's key, only those that it speaks of.
 
     :raises NotFound: there is none that the caller may see. :raises InvalidInput: empty, or too long.
     """
@@ -50,6 +53,8 @@ def find_entities(principal: Principal, entity: str, *, collection: str = "") ->
     if not key or len(wanted) > MAX_ENTITY or "\x00" in wanted:
         raise InvalidInput(_("{field}: give 1 to {limit} characters."), field="entity", limit=MAX_ENTITY)
     visible = visible_nodes(principal, collection)
+    if document is not None:
+        visible = visible.filter(pk__in=GraphContribution.objects.filter(document=document).values("node"))
     exact = list(visible.filter(public_id=wanted).values_list("pk", flat=True))
     named = exact or list(
         visible.filter(keys__contains=[key]).order_by(*_OWN_FIRST).values_list("pk", flat=True)[:MAX_STARTS]
@@ -118,6 +123,8 @@ class GraphQuery:
     max_depth: int = 2
     limit: int = 50
     collection: str = ""
+    document_id: str = ""
+    """Only what this document speaks of."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,6 +159,8 @@ class GraphResult:
     nodes_visited: int
     max_depth_reached: int
     is_complete: bool
+    notices: tuple[Notice, ...] = ()
+    """Why there is nothing around the starts."""
 
 
 def graph_search(principal: Principal, query: GraphQuery) -> GraphResult:
@@ -161,14 +170,18 @@ def graph_search(principal: Principal, query: GraphQuery) -> GraphResult:
     gives the nearest first, ``dfs`` branch by branch; equals come in the order in which they came into the graph. The
     walk ends when ``limit`` nodes are found (bfs) or MAX_VISITED were looked at; ``is_complete`` is False then.
 
+    With ``document_id`` the nodes and edges are those that this document speaks of. Where nothing is around the starts,
+    a notice says which relations there are.
+
     :raises Forbidden: the scope search is missing. :raises InvalidInput: names the field.
-    :raises NotFound: nothing visible has this name or a similar one.
+    :raises NotFound: nothing visible has this name or a similar one; the document is not there.
     """
     principal.require(Scope.SEARCH)
     _check(query)
     relations = type_codes(EdgeType, query.relation_types, field="relation_type")
     types = type_codes(NodeType, query.node_types, field="node_type")
-    starts = find_entities(principal, query.entity, collection=query.collection)
+    document = _find_document(principal, query.document_id) if query.document_id else None
+    starts = find_entities(principal, query.entity, collection=query.collection, document=document)
     walk = walk_levels(
         principal,
         starts,
@@ -176,10 +189,22 @@ def graph_search(principal: Principal, query: GraphQuery) -> GraphResult:
         relations=relations,
         max_depth=query.max_depth,
         collection=query.collection,
+        document=document,
         enough=query.limit if query.traversal is Traversal.BFS and not types else None,
     )
     order = list(walk.depth) if query.traversal is Traversal.BFS else walk.depth_first(starts)
-    return _result(principal, walk, order, query, starts=starts, types=types, relations=relations)
+    found = _result(principal, walk, order, query, starts=starts, types=types, relations=relations, document=document)
+    alone = not found.edges and len(found.nodes) <= len(starts)
+    return replace(found, notices=(relations_in_use(principal, starts, relations, document),)) if alone else found
+
+
+def _find_document(principal: Principal, document_id: str) -> int:
+    """The key of a document that the caller may search. Raises NotFound."""
+    visible = Document.objects.visible_to(principal, Scope.SEARCH)
+    found = visible.filter(public_id=document_id).values_list("pk", flat=True).first()
+    if found is None:
+        raise NotFound(_('There is no document "{document_id}".'), code="document_not_found", document_id=document_id)
+    return found
 
 
 def _check(query: GraphQuery) -> None:
@@ -217,13 +242,14 @@ def _result(
     starts: Sequence[int],
     types: Sequence[str],
     relations: Sequence[str],
+    document: int | None,
 ) -> GraphResult:
     shown = _shown(principal, walk, order, query, starts=starts, types=types)
     ids = {pk: node.id for pk, node in shown.items()}
     ids |= _ids_on_the_way(walk, shown)
     return GraphResult(
         nodes=tuple(shown.values()),
-        edges=_edges(edges_among(principal, list(shown), relations), ids),
+        edges=_edges(edges_among(principal, list(shown), relations, document), ids),
         paths=tuple(tuple(ids[step] for step in walk.path(pk)) for pk in shown if walk.depth[pk] > 0),
         starts=tuple(ids[pk] for pk in starts if pk in ids),
         nodes_visited=len(walk.depth),

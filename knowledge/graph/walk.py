@@ -62,11 +62,15 @@ def walk_levels(
     relations: Sequence[str],
     max_depth: int,
     collection: str = "",
+    document: int | None = None,
     enough: int | None = None,
 ) -> Walk:
-    """Go ``max_depth`` levels from ``starts``, or until ``enough`` nodes or MAX_VISITED are reached."""
+    """Go ``max_depth`` levels from ``starts``, or until ``enough`` nodes or MAX_VISITED are reached.
+
+    With ``document``, a document's key, along edges and to nodes that it speaks of.
+    """
     walk = Walk(depth=dict.fromkeys(starts, 0))
-    sql, params = _step(principal, direction, relations, collection)
+    sql, params = _step(principal, direction, relations, collection, document)
     frontier = list(starts)
     for level in range(1, max_depth + 1):
         with connection.cursor() as cursor:
@@ -92,8 +96,22 @@ class EdgeRow:
     properties: dict[str, Any]
 
 
-def edges_among(principal: Principal, nodes: Sequence[int], relations: Sequence[str]) -> list[EdgeRow]:
-    """The visible edges with both ends among visible nodes, in the order in which they came. One query."""
+# Kept of edges and of nodes: what a document speaks of.
+_EDGE_OF_DOCUMENT = (
+    " AND EXISTS (SELECT 1 FROM knowledge_graphcontribution c WHERE c.edge_id = e.id AND c.document_id = %s) "
+)
+_NODE_OF_DOCUMENT = (
+    " AND EXISTS (SELECT 1 FROM knowledge_graphcontribution c WHERE c.node_id = n.id AND c.document_id = %s) "
+)
+
+
+def edges_among(
+    principal: Principal, nodes: Sequence[int], relations: Sequence[str], document: int | None = None
+) -> list[EdgeRow]:
+    """The visible edges with both ends among visible nodes, in the order in which they came. One query.
+
+    With ``document``, a document's key, those that it speaks of.
+    """
     spaces, params = _spaces(principal, "")
     sql = (
         f"WITH spaces AS MATERIALIZED ({spaces}) "  # noqa: S608 - made of our own names; values are parameters
@@ -101,9 +119,10 @@ def edges_among(principal: Principal, nodes: Sequence[int], relations: Sequence[
         "WHERE e.source_id = ANY(%s) AND e.target_id = ANY(%s) AND e.classification <= %s "
         "AND (e.collection_id IS NULL OR e.collection_id IN (SELECT id FROM spaces)) "
         + ("AND e.type_id = ANY(%s) " if relations else "")
+        + (_EDGE_OF_DOCUMENT if document is not None else "")
         + "ORDER BY e.id"
     )
-    more = [list(relations)] if relations else []
+    more: list[Any] = [*([list(relations)] if relations else []), *([document] if document is not None else [])]
     with connection.cursor() as cursor:
         cursor.execute(sql, [*params, list(nodes), list(nodes), int(principal.ceiling), *more])
         return [
@@ -126,10 +145,11 @@ _FRONTIER = object()
 
 
 def _step(
-    principal: Principal, direction: Direction, relations: Sequence[str], collection: str
+    principal: Principal, direction: Direction, relations: Sequence[str], collection: str, document: int | None
 ) -> tuple[str, list[Any]]:
     """The query for one level: visible neighbours of the frontier, each once, with where it was reached from."""
     spaces, space_params = _spaces(principal, collection)
+    of_document = [] if document is None else [document]
     halves, params = [], []
     for wanted, here, there in (
         (Direction.OUT, "source_id", "target_id"),
@@ -139,9 +159,11 @@ def _step(
             continue
         halves.append(
             f"SELECT e.{there} AS node, e.{here} AS origin, e.collection_id FROM knowledge_graphedge e "  # noqa: S608
-            f"WHERE e.{here} = ANY(%s) AND e.classification <= %s" + (" AND e.type_id = ANY(%s)" if relations else "")
+            f"WHERE e.{here} = ANY(%s) AND e.classification <= %s"
+            + (" AND e.type_id = ANY(%s)" if relations else "")
+            + (_EDGE_OF_DOCUMENT if of_document else "")
         )
-        params += [_FRONTIER, int(principal.ceiling), *([list(relations)] if relations else [])]
+        params += [_FRONTIER, int(principal.ceiling), *([list(relations)] if relations else []), *of_document]
     sql = (
         f"WITH spaces AS MATERIALIZED ({spaces}) "  # noqa: S608 - made of our own names; values are parameters
         f"SELECT n.id, min(step.origin) FROM ({' UNION ALL '.join(halves)}) step "
@@ -149,9 +171,10 @@ def _step(
         "WHERE n.classification <= %s "
         "AND (n.collection_id IS NULL OR n.collection_id IN (SELECT id FROM spaces)) "
         "AND (step.collection_id IS NULL OR step.collection_id IN (SELECT id FROM spaces)) "
-        "GROUP BY n.id ORDER BY n.id LIMIT %s"
+        + (_NODE_OF_DOCUMENT if of_document else "")
+        + "GROUP BY n.id ORDER BY n.id LIMIT %s"
     )
-    return sql, [*space_params, *params, int(principal.ceiling)]
+    return sql, [*space_params, *params, int(principal.ceiling), *of_document]
 
 
 def _spaces(principal: Principal, collection: str) -> tuple[str, tuple[Any, ...]]:

@@ -59,6 +59,21 @@ class Blueprint:
     parts: Sequence[Callable[[HubServer], None]]
 
 
+# On the hub server one word stands for one thing in all arguments; the others keep those of the designs that they are
+# from. Per tool, the new name by the old one, which is taken there, too.
+ONE_WORD = {
+    "vector_search": {"top_k": "limit"},
+    "query_knowledge_graph": {"row_limit": "limit"},
+    "kb_answer": {"max_results": "limit"},
+    "hybrid_retrieve": {"force_strategy": "strategy"},
+    "reason_ontology": {"ontology_domain": "domain", "depth": "max_depth"},
+}
+
+
+def _with_the_words_of_hub(item: HubTool) -> HubTool:
+    return item.listed_as(**ONE_WORD.get(item.tool.name, {}))
+
+
 _CORE = Blueprint(
     name="smartreviewer-core",
     title="SmartReviewer Core (文書レビュー)",
@@ -91,13 +106,16 @@ _HUB = Blueprint(
     name="hub",
     title="Knowledge hub (文書レビューと検索)",
     instructions=_FOR_HUB,
-    tools=(
-        *_CORE.tools,
-        hub_search.TOOL,
-        *(item for item in _RAG.tools if item.tool.name != hub_search.TOOL.tool.name),
-        *_KNOWLEDGE.tools,
-        *_BEDROCK.tools,
-        *overview.TOOLS,
+    tools=tuple(
+        _with_the_words_of_hub(item)
+        for item in (
+            *_CORE.tools,
+            hub_search.TOOL,
+            *(item for item in _RAG.tools if item.tool.name != hub_search.TOOL.tool.name),
+            *_KNOWLEDGE.tools,
+            *_BEDROCK.tools,
+            *overview.TOOLS,
+        )
     ),
     parts=(*_CORE.parts, *_RAG.parts, *_KNOWLEDGE.parts),
 )

@@ -116,5 +116,10 @@ def _facts(state: DocumentVectors) -> dict[str, Any]:
 
 
 TOOL = hub_tool(
-    embed_document, title="Embed a document (埋め込み生成)", scope=Scope.READ, picture="grid", read_only=False
+    embed_document,
+    title="Embed a document (埋め込み生成)",
+    scope=Scope.READ,
+    held=[Scope.UPLOAD, Scope.CURATE],
+    picture="grid",
+    read_only=False,
 )

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from mcp.server.mcpserver import Context
 from pydantic import Field
 
-from hub.access.principals import Scope
+from hub.access.principals import HubRight, Scope
 from hub.evaluation.models import EvaluationRun
 from mcp_bridge.caller import current_caller, principal_now
 from mcp_bridge.events import have_queue
@@ -74,6 +74,7 @@ TOOL: HubTool = hub_tool(
     run_evaluation,
     title="Evaluate the reviewer (評価)",
     scope=Scope.CURATE,
+    right=HubRight.EVALUATION,
     picture="check",
     read_only=False,
     idempotent=False,

@@ -66,6 +66,7 @@ def graph_search(
         Field(description="only these node types, and the start", examples=["Requirement", "要件"]),
     ] = "",
     collection: Collection = "",
+    document_id: Annotated[str, Field(max_length=60, description="only what this document speaks of")] = "",
 ) -> GraphSearchOut:
     """Walk the knowledge graph (ナレッジグラフ探索) from an entity: nodes, edges, and a path to each node.
 
@@ -82,6 +83,7 @@ def graph_search(
         max_depth=max_depth,
         limit=limit,
         collection=collection,
+        document_id=document_id,
     )
     return graph_search_out(walk_graph(current_caller().principal, query))
 

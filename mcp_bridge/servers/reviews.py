@@ -9,6 +9,7 @@ from hub.core.errors import InvalidInput
 from mcp_bridge import uris
 from mcp_bridge.events import have_queue
 from mcp_bridge.servers.schemas import ReviewChange, ReviewMetadata, ReviewOptionsIn, ReviewResult
+from review.judging.retrieval import STRATEGY_OF
 from review.models import Review, ReviewStatus
 from review.runs.reviews import (
     ReviewOptions,
@@ -73,7 +74,8 @@ def _options(check_items: list[str], options: ReviewOptionsIn) -> ReviewOptions:
         check_items=tuple(check_items),
         related_documents=tuple(options.related_documents),
         sweep_categories=tuple(options.sweep_categories),
-        **options.model_dump(exclude={"related_documents", "sweep_categories", "wait_seconds"}),
+        force_strategy=next((own for own, name in STRATEGY_OF.items() if name == options.strategy), None),
+        **options.model_dump(exclude={"related_documents", "sweep_categories", "strategy", "wait_seconds"}),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
 
 from knowledge.documents.schemas import DocumentOut, UploadOut
 from knowledge.search import ExplanationOut, HitOut, SearchOut
@@ -22,6 +22,11 @@ class Options(BaseModel):
     """Options that a caller spells wrong are refused, not ignored."""
 
     model_config = ConfigDict(extra="forbid")
+
+
+def _strategy_by_its_name(given: object) -> object:
+    """Through REST a review's strategies are called vector_rag and graph_rag."""
+    return given.removesuffix("_rag") if isinstance(given, str) else given
 
 
 class ReviewOptionsIn(Options):
@@ -48,8 +53,12 @@ class ReviewOptionsIn(Options):
         description="ids of documents to compare with",
         examples=[["doc_7k3m9q2w5x8r1t4v6y0z"]],
     )
-    force_strategy: Literal["vector_rag", "graph_rag", "ontology", "hybrid"] | None = Field(
-        None, description="use this strategy for every check"
+    strategy: Annotated[
+        Literal["vector", "graph", "ontology", "hybrid"] | None, BeforeValidator(_strategy_by_its_name)
+    ] = Field(
+        None,
+        description="how every check retrieves",
+        validation_alias=AliasChoices("strategy", "force_strategy"),
     )
     wait_seconds: float = Field(
         45, ge=0, le=MAX_WAIT_S, description="wait this long for the result, then answer with what there is"

@@ -156,6 +156,7 @@ def test_a_review_in_brief_has_the_worst_finding_first_and_what_is_undecided():
     brief = review_in_brief(review())
     text = as_text(review_in_text(brief), language="ja").text
     assert json.loads(text)["findings"][0]["repair"] == "「2 秒以内」に直します。"
+    assert json.loads(text)["undecided"] == [{"check_items": ["BD-C09"], "why": ["一部です。"]}]
     assert text.index("5 秒以内") < 1_000
     assert [finding["id"] for finding in brief["findings"]] == ["f2", "f1"]
     assert brief["suggestions"] == [{"finding_id": "f2", "content": "「2 秒以内」に直します。"}]

@@ -177,6 +177,15 @@ async def test_a_token_sees_the_tools_of_its_scopes_only(site):
     assert not names & {"review_document", "upload_document", "cancel_review"}
 
 
+async def test_tools_for_which_the_caller_has_no_right_anywhere_are_not_listed(site):
+    async with site.client("hub", owner="stranger") as client:  # every scope, and no role
+        names = {tool.name for tool in (await client.list_tools()).tools}
+        refused = await client.call_tool("run_evaluation", {"dataset_id": "gold"})
+    assert {"search", "list_collections", "get_review"} <= names
+    assert not names & {"upload_document", "review_document", "cancel_review", "embed_document", "run_evaluation"}
+    assert "hub_role_needed" in refused.content[0].text
+
+
 @pytest.mark.parametrize(
     ("language", "is_english"), [("", False), ("ja", False), ("*", False), ("en-US,en;q=0.9", True)]
 )

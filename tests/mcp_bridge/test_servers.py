@@ -54,7 +54,8 @@ async def client_of(
     **options,
 ):
     async def principal() -> Principal:
-        return Principal(name="利用者", user_id=1, scopes=scopes, ceiling=Classification.C2)
+        # of a superuser nobody asks the database in which collections they may do what
+        return Principal(name="利用者", user_id=1, scopes=scopes, ceiling=Classification.C2, is_superuser=True)
 
     door = Door(principal=principal, events=EventBridge(), language=language, is_local=True, toolsets=toolsets)
     async with Client(build_server(name, door), mode=mode, **options) as client:
@@ -257,3 +258,41 @@ async def test_prompts_say_which_arguments_they_need(name, arguments, words):
 def test_the_hub_server_has_every_tool_of_the_others():
     others = {item.tool.name for name, blueprint in SERVERS.items() if name != "hub" for item in blueprint.tools}
     assert {item.tool.name for item in SERVERS["hub"].tools} == others | OVERVIEW
+
+
+@pytest.mark.parametrize(
+    ("server", "tool", "listed", "other"),
+    [
+        ("hub", "vector_search", "limit", "top_k"),
+        ("hub", "query_knowledge_graph", "limit", "row_limit"),
+        ("hub", "hybrid_retrieve", "strategy", "force_strategy"),
+        ("hub", "reason_ontology", "domain", "ontology_domain"),
+        ("rag", "vector_search", "top_k", "limit"),
+        ("rag", "hybrid_retrieve", "force_strategy", "strategy"),
+        ("knowledge", "reason_ontology", "ontology_domain", "domain"),
+        ("core", "review_document", "checklist", "master"),
+    ],
+)
+async def test_one_word_stands_for_one_thing_on_the_hub_and_the_others_keep_their_own(server, tool, listed, other):
+    async with client_of(server) as client:
+        schemas = {one.name: one.input_schema for one in (await client.list_tools()).tools}
+        twice = await client.call_tool(tool, {listed: "x", other: "x"})
+    assert listed in schemas[tool]["properties"]
+    assert other not in schemas[tool]["properties"]
+    words = f"{listed} is given twice" if server == "hub" else f"unknown: {other}"
+    assert words in twice.content[0].text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"query": "貸出", "top_k": 1000}, "limit: at most 100 (given: 1000)"),
+        ({"query": "貸出", "limit": 1000}, "limit: at most 100 (given: 1000)"),
+        ({"query": "貸出", "size": 3}, "unknown: size"),
+    ],
+)
+async def test_the_hub_takes_the_other_names_too_and_names_its_own_in_refusals(arguments, words):
+    async with client_of("hub") as client:
+        refused = await client.call_tool("vector_search", arguments)
+    assert words in refused.content[0].text
+    assert "top_k" not in refused.content[0].text

@@ -149,3 +149,27 @@ def test_the_number_of_queries_does_not_grow_with_the_answer(project, django_ass
 def test_similar_names_are_similar(one, other, alike):
     assert (similarity(one, other) >= 0.45) is alike
     assert similarity(one, other) == similarity(other, one)
+
+
+def test_a_document_keeps_the_walk_to_what_it_speaks_of(project):
+    requirements, design, _plan = (document.public_id for document in project)
+    everywhere = search("FR-001", max_depth=3, limit=500)
+    inside = search("FR-001", max_depth=3, limit=500, document_id=design)
+    other = search("FR-001", max_depth=3, limit=500, document_id=requirements)
+    assert set(names(inside)) < set(names(everywhere))
+    assert {node.properties.get("document_id", design) for node in inside.nodes} == {design}
+    assert {node.properties.get("document_id", requirements) for node in other.nodes} == {requirements}
+    assert inside.edges
+    with pytest.raises(NotFound):
+        search("FR-001", document_id="doc_00000000000000000000")
+    with pytest.raises(NotFound):
+        search("FR-001", document_id=design, principal=principal_with(Role.READER, new_collection()))
+
+
+def test_an_empty_walk_says_which_relations_there_are(project):
+    (notice,) = search("FR-001", relation_types=("MUST_COMPLY",)).notices
+    assert notice.code == "relation_not_around"
+    assert "TRACES_TO" in notice.ja
+    assert search("FR-001", relation_types=("TRACES_TO",)).notices == ()
+    (notice,) = search("FR-001", document_id=project[0].public_id, relation_types=("VALIDATES",)).notices
+    assert "VALIDATES" not in notice.en.partition("Relations at the start:")[2]
