@@ -88,3 +88,29 @@ def test_an_empty_cell_of_acceptance_criteria_is_a_missing_field_and_one_of_rema
 
     assert found.data == {"family": "REQ", "field": "受入条件", "identifiers": ["REQ-05"], "share": 0.8}
     assert (whole.findings, whole.examined) == ((), 4)
+
+
+def test_rows_without_identifiers_are_held_against_their_own_table():
+    rows = "| 受付 | 受け付ける | 高 |\n| 審査 | 審査する | 中 |\n| 通知 | 通知する | 高 |\n| 照会 | 照会する | |\n"
+    text = "# 要件定義書\n\n## 3. 機能要件\n\n| 機能名 | 内容 | 優先度 |\n|---|---|---|\n" + rows
+
+    (found,) = outcome(FIELDS, text).findings
+
+    assert (found.data["field"], found.data["identifiers"]) == ("優先度", ["照会"])
+
+
+def test_a_list_lacks_the_ranks_that_another_list_of_requirements_gives():
+    plain = "".join(f"| {n} | 管理 | 機能{n} | 内容である |\n" for n in range(1, 6))
+    ranked = "".join(f"| {n} | 管理 | 追加{n} | 内容である | 高 |\n" for n in range(6, 9))
+    text = (
+        "# 要件定義書\n\n## 3. 機能要件\n\n| No | 分類 | 機能名 | 要件内容 |\n|---|---|---|---|\n"
+        + plain
+        + "\n## 4. 追加の要件\n\n| No | 分類 | 要件名 | 要件詳細 | 優先度 |\n|---|---|---|---|---|\n"
+        + ranked
+    )
+
+    (found,) = outcome(FIELDS, text).findings
+
+    assert found.data["field"] == "優先度"
+    assert found.data["identifiers"] == [f"機能{n}" for n in range(1, 6)]
+    assert not getattr(outcome(FIELDS, text.replace("| 優先度 |", "| 備考 |")), "findings", ())
