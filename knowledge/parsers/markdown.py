@@ -1,19 +1,22 @@
 """Markdown: the decoded original is the stored text, blocks are located in it by source lines.
 
-Only pictures that the text itself carries as ``data:`` URIs leave it: ``(image)`` is in their place.
+Two things are written otherwise than in the file: pictures that the text itself carries as ``data:`` URIs leave it, and
+``(image)`` is in their place; tables in HTML are tables in Markdown.
 """
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
+from operator import itemgetter
 from pathlib import Path
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from knowledge.parsers.encoding import decode_text
+from knowledge.parsers.html.parser import html_as_markdown
 from knowledge.parsers.limits import ParseLimits
 from knowledge.parsers.pictures import PictureIntake, data_uri_bytes
 from knowledge.parsers.render import Picture, placed_figures
@@ -40,7 +43,7 @@ def parse(path: Path, *, filename: str, limits: ParseLimits) -> ParsedDocument:
     """Read a Markdown file. :raises ParseError: ``empty_file`` or ``unknown_encoding``."""
     decoded = decode_text(path.read_bytes())
     intake = PictureIntake(limits)
-    text, pictures = _without_embedded(decoded.text, intake)
+    text, pictures = _without_embedded(_with_tables(decoded.text, intake), intake)
     blocks = markdown_blocks(text)
     return ParsedDocument(
         format="md",
@@ -51,6 +54,55 @@ def parse(path: Path, *, filename: str, limits: ParseLimits) -> ParsedDocument:
         notices=intake.notices(),
         metadata={"encoding": decoded.encoding},
     )
+
+
+_TABLE_TAG = re.compile(r"<(?P<closes>/?)table\b[^<>]{0,1000}>", re.I)
+
+
+def _with_tables(text: str, pictures: PictureIntake) -> str:
+    """Write the tables in HTML that begin in a block of HTML as Markdown; code stays as it is."""
+    tables = _html_tables(text)
+    if not tables:
+        return text
+    starts = _line_starts(text)
+    parts: list[str] = []
+    done = 0
+    for token in _tokens(text):
+        if token.type != "html_block" or token.map is None:
+            continue
+        first, end = (starts[min(line, len(starts) - 1)] for line in token.map)
+        at = bisect_left(tables, max(first, done), key=itemgetter(0))
+        for start, close in tables[at : bisect_left(tables, end, key=itemgetter(0))]:
+            if written := html_as_markdown(text[start:close], pictures):
+                parts += [text[done:start].rstrip(" \t"), _gap_before(text, start), written, _gap_after(text, close)]
+                done = close
+    return "".join([*parts, text[done:]])
+
+
+def _html_tables(text: str) -> list[tuple[int, int]]:
+    """Return where tables begin and end, those inside other tables left out; one that is never closed is none."""
+    opened: list[int] = []
+    found: list[tuple[int, int]] = []
+    for tag in _TABLE_TAG.finditer(text):
+        if not tag["closes"]:
+            opened.append(tag.start())
+        elif opened:
+            start = opened.pop()
+            while found and found[-1][0] > start:
+                found.pop()
+            found.append((start, tag.end()))
+    return found
+
+
+def _gap_before(text: str, start: int) -> str:
+    """Return the line ends that part a block beginning here from the text before it."""
+    before = text[max(start - 100, 0) : start].rstrip(" \t")
+    return "" if start == 0 or before.endswith("\n\n") else "\n" if before.endswith("\n") else "\n\n"
+
+
+def _gap_after(text: str, end: int) -> str:
+    after = text[end : end + 100].lstrip(" \t")
+    return "" if not after or after.startswith("\n\n") else "\n" if after.startswith("\n") else "\n\n"
 
 
 def _without_embedded(text: str, intake: PictureIntake) -> tuple[str, list[tuple[int, Picture]]]:
@@ -83,18 +135,25 @@ def markdown_blocks(text: str) -> tuple[Block, ...]:
     """Locate the top-level blocks of a Markdown text in document order; front matter comes first."""
     front = _FRONT_MATTER.match(text)
     blocks: list[Block] = []
-    source = text
     if front:
         blocks.append(Block(kind=BlockKind.FRONT_MATTER, start=0, end=len(front[0].rstrip())))
-        # Blank lines in its place keep the parser's line numbers those of the file.
-        source = "\n" * front[0].count("\n") + text[front.end() :]
-    starts = [0, *(index + 1 for index, char in enumerate(text) if char == "\n"), len(text) + 1]
+    starts = _line_starts(text)
+    blocks.extend(block for token in _tokens(text) if (block := _block(token, text, starts)))
+    return tuple(blocks)
+
+
+def _tokens(text: str) -> Iterator[Token]:
+    """Yield the tokens of top-level blocks, front matter left out; their ``map`` is of the text's lines."""
+    front = _FRONT_MATTER.match(text)
+    # Blank lines in its place keep the parser's line numbers those of the file.
+    source = "\n" * front[0].count("\n") + text[front.end() :] if front else text
     # Definitions of links are text here: footnotes look like them, and would be in no block.
     parser = MarkdownIt("commonmark", {"maxNesting": 40}).enable("table").disable(["inline", "text_join", "reference"])
-    for token in parser.parse(source):
-        if token.level == 0 and token.map and (block := _block(token, text, starts)):
-            blocks.append(block)
-    return tuple(blocks)
+    return (token for token in parser.parse(source) if token.level == 0 and token.map)
+
+
+def _line_starts(text: str) -> list[int]:
+    return [0, *(index + 1 for index, char in enumerate(text) if char == "\n"), len(text) + 1]
 
 
 def _block(token: Token, text: str, starts: Sequence[int]) -> Block | None:

@@ -103,6 +103,17 @@ def read_html(
     return HtmlFacts(title=title, encoding=decoded.encoding, frame=frame)
 
 
+def html_as_markdown(text: str, pictures: PictureIntake) -> str:
+    """Return a piece of HTML inside a Markdown text as Markdown; its pictures are pictures of that text."""
+    soup = BeautifulSoup(text, "lxml")
+    _remove_unseen(soup)
+    for image in soup.find_all("img"):
+        image.replace_with(f"![{single_line(str(image.get('alt') or ''))}]({image.get('src') or ''})")
+    builder = MarkdownBuilder()
+    _Walker(builder, pictures).walk(soup.body or soup)
+    return builder.markdown().rstrip("\n")
+
+
 def _title(soup: BeautifulSoup) -> str | None:
     for tag in (soup.title, soup.h1):
         if tag is not None and (text := single_line(tag.get_text())):

@@ -190,3 +190,45 @@ def test_a_head_of_two_rows_in_html_becomes_one_of_full_names(tmp_path: Path, pa
         "| 区分 | 手数料 / 窓口 | 手数料 / 郵送 |\n| --- | --- | --- |\n"
         "| 証明 | 300円 | 400円 |\n|  | 200円 | 250円 |\n"
     )
+
+
+HTML_TABLE = """# 権限
+
+下表のとおりとする。
+<table align="center">
+  <thead><tr><th rowspan="2">機能</th><th colspan="2">権限</th></tr>
+
+  <tr><th>職員</th><th>市民</th></tr></thead>
+  <tr><td>申請 <b>登録</b></td><td>○</td><td>a|b</td></tr>
+</table>
+続きの文。
+
+```
+<table><tr><td>例</td></tr></table>
+```
+"""
+
+
+def test_a_table_in_html_inside_markdown_is_a_table(tmp_path: Path, parse: Parse) -> None:
+    path = tmp_path / "権限.md"
+    path.write_text(HTML_TABLE, encoding="utf-8")
+    document = parse(path)
+    texts = [(block.kind, document.markdown[block.start : block.end]) for block in document.blocks]
+    assert texts == [
+        (BlockKind.HEADING, "# 権限"),
+        (BlockKind.PARAGRAPH, "下表のとおりとする。"),
+        (
+            BlockKind.TABLE,
+            "| 機能 | 権限 / 職員 | 権限 / 市民 |\n| --- | --- | --- |\n| 申請 登録 | ○ | a\\|b |",
+        ),
+        (BlockKind.PARAGRAPH, "続きの文。"),
+        (BlockKind.CODE, "```\n<table><tr><td>例</td></tr></table>\n```"),
+    ]
+
+
+def test_pictures_and_unclosed_tables_in_html_inside_markdown_stay(tmp_path: Path, parse: Parse) -> None:
+    path = tmp_path / "画面.md"
+    path.write_text(
+        '<table><tr><th>画面</th><td><img src="a.png" alt="受付"></td></tr></table>\n\n<table>\n', encoding="utf-8"
+    )
+    assert parse(path).markdown == "| 画面 | ![受付](a.png) |\n| --- | --- |\n\n<table>\n"
