@@ -142,11 +142,12 @@ def _inside(spans: Spans, start: int, end: int) -> list[tuple[int, int]]:
 
 
 def _head_in_context(hit: Hit) -> str:
-    """The header that is in the context of a passage which goes on with a table."""
+    """The header that is in the context of a passage which goes on with a table, and the cells above that reach in."""
     lines = hit.context_prefix.splitlines(keepends=True)
-    if len(lines) < 2 or not is_ruler(lines[-1]) or not is_row(lines[-2]):
+    ruler = next((at for at in (len(lines) - 1, len(lines) - 2) if at > 0 and is_ruler(lines[at])), 0)
+    if not ruler or not all(map(is_row, lines[ruler - 1 :])):
         return ""
-    return f"{lines[-2]}{lines[-1].rstrip()}\n"
+    return "".join(lines[ruler - 1 :]).rstrip() + "\n"
 
 
 def _rest_of_row(hit: Hit) -> int:

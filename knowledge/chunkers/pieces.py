@@ -9,8 +9,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
+from knowledge.text.merged_cells import merged_cells
 from knowledge.text.sentences import SENTENCE_END, lines_of, sentence_spans
 from knowledge.text.sheet_cells import RowCells
+from knowledge.text.tables import cells_of
 from knowledge.types.chunks import ChunkOptions, SizeUnit
 from knowledge.types.documents import Block, BlockKind, Section
 
@@ -21,12 +23,15 @@ _REPEATABLE = frozenset({BlockKind.PARAGRAPH, BlockKind.LIST})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Piece:
-    """A span of a block. ``header`` is the table header to repeat when a chunk starts with this piece."""
+    """A span of a block. ``header`` is the table header to repeat when a chunk starts with this piece, and ``above`` a
+    row of the cells that go on into it from rows above, empty without any.
+    """
 
     start: int
     end: int
     block: Block
     header: tuple[int, int] | None = None
+    above: str = ""
     cell: str | None = None
 
     @property
@@ -72,10 +77,34 @@ def _table_pieces(markdown: str, block: Block) -> Iterator[Piece]:
         return
     rows = list(lines_of(markdown, header[1], block.end))
     cells = RowCells(block, lines=len(rows) + 1)
+    above = _rows_from_above(markdown, block, [header, *rows])
     head_end = rows[0][1] if rows else header[1]
     yield Piece(start=header[0], end=head_end, block=block, cell=cells.between(0, min(1, len(rows))))
     for row, (start, end) in enumerate(rows[1:], 2):
-        yield Piece(start=start, end=end, block=block, header=header, cell=cells.between(row, row))
+        cell = cells.between(row, row)
+        yield Piece(start=start, end=end, block=block, header=header, cell=cell, above=above.get(row, ""))
+
+
+def _rows_from_above(markdown: str, block: Block, lines: Sequence[tuple[int, int]]) -> dict[int, str]:
+    """Map the lines of a table that cells from above go on into to a row of those cells alone."""
+    origins: dict[int, dict[int, int]] = {}
+    for column, first, last in merged_cells(block.merged):
+        for line in range(first + 1, min(last, len(lines) - 1) + 1):
+            origins.setdefault(line, {})[column] = first
+    if not origins:
+        return {}
+    header = cells_of(markdown[slice(*lines[0])].partition("\n")[0])
+    written: dict[tuple[tuple[int, int], ...], str] = {}
+    found: dict[int, str] = {}
+    for line, cells in origins.items():
+        key = tuple(sorted(cells.items()))
+        if key not in written:
+            texts = [""] * len(header)
+            for column, first in key:
+                texts[column] = cells_of(markdown[slice(*lines[first])])[column]
+            written[key] = f"| {' | '.join(texts)} |\n"
+        found[line] = written[key]
+    return found
 
 
 def cell_range(pieces: list[Piece]) -> str | None:
@@ -180,10 +209,11 @@ class SectionContext:
         self._budget = budget
 
     def prefix(self, first: Piece) -> str:
-        """Return the titles of the sections that began before the piece, then the header of the table it goes on with.
+        """Return the titles of the sections that began before the piece, then the header of the table it goes on with
+        and the cells above that reach into it.
 
         Each part ends in a newline. The path is trimmed from the top to a quarter of the chunk; a header that would
-        take over 2/5 of it is left out.
+        take over 2/5 of it is left out, those cells first.
         """
         titles = [section.title for section in self._sections if section.start < first.start and section.title]
         return self._path(titles) + self._header(first)
@@ -200,8 +230,9 @@ class SectionContext:
     def _header(self, first: Piece) -> str:
         if first.header is None:
             return ""
-        header = self._markdown[slice(*first.header)].rstrip("\n")
-        return f"{header}\n" if self._budget.estimate(header) <= _HEADER_SHARE else ""
+        header = self._markdown[slice(*first.header)].rstrip("\n") + "\n"
+        candidates = [header + first.above, header] if first.above else [header]
+        return next((text for text in candidates if self._budget.estimate(text) <= _HEADER_SHARE), "")
 
     def rest_of(self, piece: Piece, start: int) -> Piece:
         """Return what remains of a piece cut at ``start``; the rest of a table knows its header."""

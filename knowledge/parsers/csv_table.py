@@ -37,7 +37,7 @@ def parse(path: Path, *, filename: str, limits: ParseLimits) -> ParsedDocument:
     numbers = [number for number, row in enumerate(rows[head:], head + 1) if any(text.strip() for text in row)]
     width = max(len(row) for row in rows)
     cell = f"A{numbers[0]}:{column_name(width)}{numbers[-1]}" if numbers else None
-    builder.add(BlockKind.TABLE, render_table(rows[head:]), cell=cell, rows=row_ranges(numbers))
+    builder.add(BlockKind.TABLE, render_table(rows[head:]).text, cell=cell, rows=row_ranges(numbers))
     return ParsedDocument(
         format="csv",
         markdown=builder.markdown(),

@@ -52,7 +52,7 @@ def parse(path: Path, *, filename: str, limits: ParseLimits) -> ParsedDocument:
     message = read_mail(path.read_bytes())
     builder, pictures = MarkdownBuilder(), PictureIntake(limits)
     said = [(name, value) for name in _HEADERS if (value := _header(message, name))]
-    builder.add(BlockKind.TABLE, render_table([_TABLE_HEAD, *said]))
+    builder.add(BlockKind.TABLE, render_table([_TABLE_HEAD, *said]).text)
     for part in _bodies(message):
         _add_body(part, builder, pictures)
     title = _header(message, "Subject") or None

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from types import MappingProxyType
+from typing import Final
 
+from knowledge.text.merged_cells import MergedCell, written_spans
 from knowledge.text.numbering import is_figure_caption
 from knowledge.types.documents import Block, BlockKind, PageQuality, ParsedDocument, ParsedFigure
 from knowledge.types.notices import Notice
@@ -18,6 +20,14 @@ _SEPARATOR = " / "
 
 HeadRow = Mapping[int, tuple[str, int]]
 """The texts of a row by the column where each cell starts, with the last column that the cell reaches."""
+
+
+class _FromAbove(str):
+    __slots__ = ()
+
+
+FROM_ABOVE: Final[str] = _FromAbove()
+"""Stands, as an empty text, where a cell of a row above goes on; compare by identity."""
 
 
 def column_names(rows: Sequence[HeadRow]) -> tuple[int, dict[int, str]]:
@@ -66,9 +76,10 @@ def _name(head: Sequence[HeadRow], column: int) -> str:
 def rows_under_one_head(rows: Sequence[HeadRow]) -> list[list[str]]:
     """Return the rows' texts; a cell that spans several places shows once, in the first of them.
 
-    A head of several rows is one row of full column names.
+    A head of several rows is one row of full column names. Where a cell goes on from above is ``FROM_ABOVE``.
     """
-    head_rows, names = column_names(rows)
+    own = [{column: cell for column, cell in row.items() if cell[0] is not FROM_ABOVE} for row in rows]
+    head_rows, names = column_names(own)
     head = [{column: (name, column) for column, name in names.items()}] if head_rows else []
     widths = [(row, max((last + 1 for _, last in row.values()), default=0)) for row in [*head, *rows[head_rows:]]]
     return [[row[column][0] if column in row else "" for column in range(width)] for row, width in widths]
@@ -178,6 +189,7 @@ class MarkdownBuilder:
         sheet: str | None = None,
         cell: str | None = None,
         rows: str | None = None,
+        merged: str | None = None,
         pictures: Sequence[Picture] = (),
         glue: str | None = None,
         ocr: float | None = None,
@@ -198,7 +210,16 @@ class MarkdownBuilder:
         start = self._length
         self._append(body)
         block = Block(
-            kind=kind, start=start, end=self._length, level=level, page=page, sheet=sheet, cell=cell, rows=rows, ocr=ocr
+            kind=kind,
+            start=start,
+            end=self._length,
+            level=level,
+            page=page,
+            sheet=sheet,
+            cell=cell,
+            rows=rows,
+            merged=merged,
+            ocr=ocr,
         )
         self._blocks.append(block)
         self._pictures.extend((block, picture) for picture in pictures)
@@ -245,19 +266,45 @@ def table_cell(text: str) -> str:
     return "<br>".join(line for line in lines if line).replace("|", "\\|")
 
 
-def render_table(rows: Sequence[Sequence[str]]) -> str:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableText:
+    """A table in Markdown, and which of its cells reach into the lines below, as `Block.merged`."""
+
+    text: str = ""
+    merged: str | None = None
+
+
+def render_table(rows: Sequence[Sequence[str]]) -> TableText:
     """Render rows of raw cell texts as a Markdown table whose header is the first row.
 
-    Columns and rows without any text are dropped; the result is empty when nothing is left.
+    Columns and rows without any text are dropped; the text is empty when nothing is left.
     """
-    cells = [[table_cell(text) for text in row] for row in rows]
-    cells = [row for row in cells if any(row)]
+    cells = [[text if text is FROM_ABOVE else table_cell(text) for text in row] for row in rows]
+    kept = [at for at, row in enumerate(cells) if any(row)]
     width = max((len(row) for row in cells), default=0)
     used = [column for column in range(width) if any(column < len(row) and row[column] for row in cells)]
-    lines = ["| " + " | ".join(row[column] if column < len(row) else "" for column in used) + " |" for row in cells]
+    shown = [[row[column] if column < len(row) else "" for column in used] for row in cells]
+    lines = ["| " + " | ".join(shown[at]) + " |" for at in kept]
     if not lines:
-        return ""
-    return "\n".join([lines[0], "|" + " --- |" * len(used), *lines[1:]])
+        return TableText()
+    text = "\n".join([lines[0], "|" + " --- |" * len(used), *lines[1:]])
+    return TableText(text=text, merged=written_spans(_merged(shown, kept)))
+
+
+def _merged(cells: Sequence[Sequence[str]], kept: Sequence[int]) -> Iterator[MergedCell]:
+    """Yield the cells with text, those of the header left out, that reach into later ones of the rows that are kept."""
+    line_of = {row: line for line, row in enumerate(kept)}
+    for column in range(len(cells[0])):
+        first = last = 0
+        for row in range(len(cells)):
+            if cells[row][column] is FROM_ABOVE:
+                last = line_of.get(row, last)
+                continue
+            if first and last > first:
+                yield column, first, last
+            first = last = line_of.get(row, 0) if cells[row][column] else 0
+        if first and last > first:
+            yield column, first, last
 
 
 def fence(code: str) -> str:

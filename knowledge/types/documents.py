@@ -25,8 +25,9 @@ class Block:
     """One structural unit of a document and where its text stands in the Markdown.
 
     ``level`` is set on headings only (1 to 6). ``sheet`` and ``cell`` (``"A1:D20"``) are set for spreadsheets. ``rows``
-    are the sheet's rows of a table's lines, head first (``"3,5-9,11"``), where they do not follow each other. ``ocr``
-    is how sure the reader was of text that OCR read from a picture, from 0 to 1, and None for any other text.
+    are the sheet's rows of a table's lines, head first (``"3,5-9,11"``), where they do not follow each other.
+    ``merged`` are the cells of a table that reach into the lines below (`knowledge.text.merged_cells`). ``ocr`` is how
+    sure the reader was of text that OCR read from a picture, from 0 to 1, and None for any other text.
     """
 
     kind: BlockKind
@@ -37,6 +38,7 @@ class Block:
     sheet: str | None = None
     cell: str | None = None
     rows: str | None = None
+    merged: str | None = None
     ocr: float | None = None
 
 

@@ -22,6 +22,7 @@ from knowledge.parsers.docx.text import Figure, Paragraph, qn, read_paragraph
 from knowledge.parsers.docx.trace import Trace
 from knowledge.parsers.errors import corrupted
 from knowledge.parsers.limits import ParseLimits
+from knowledge.parsers.ooxml.arrows import arrow_text
 from knowledge.parsers.ooxml.package import Element, drawing_text, embedded_notices
 from knowledge.parsers.pdf.headings import DATE_LINE
 from knowledge.parsers.pictures import PictureIntake
@@ -223,6 +224,9 @@ class _BodyReader:
             self._figure(figure)
         for box in paragraph.boxes:
             self.read(box)
+        for drawing in paragraph.drawings:
+            if arrows := arrow_text(drawing):
+                self.builder.add(BlockKind.FIGURE, self._trace.marked(drawing, f"![{arrows}](diagram)"))
         self._keep_notes(paragraph.notes)
 
     def _figure(self, figure: Figure) -> None:
@@ -261,7 +265,8 @@ class _BodyReader:
         if len(cells) == 1:  # a frame drawn around text
             self.read(cells[0])
             return
-        self.builder.add(BlockKind.TABLE, self._cells.markdown(rows))
+        table = self._cells.written(element)
+        self.builder.add(BlockKind.TABLE, table.text, merged=table.merged)
         for paragraph in (found for cell in cells for found in cell_paragraphs(cell)):
             for figure in paragraph.figures:
                 self._figure(figure)

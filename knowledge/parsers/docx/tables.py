@@ -10,12 +10,14 @@ from knowledge.parsers.docx.styles import Styles
 from knowledge.parsers.docx.text import Paragraph, qn, read_paragraph
 from knowledge.parsers.docx.trace import Trace
 from knowledge.parsers.ooxml.package import Element
-from knowledge.parsers.render import render_table, rows_under_one_head
+from knowledge.parsers.render import FROM_ABOVE, TableText, render_table, rows_under_one_head
 
 _MAX_SPAN = 200
 
 GridRow: TypeAlias = dict[int, tuple[Element, int]]
 """The cells of a row by the column where each starts, with the last column that it reaches."""
+
+_WholeRow: TypeAlias = dict[int, tuple[Element | None, int]]
 
 
 def body_elements(container: Element, *, with_files: bool = False) -> Iterator[Element]:
@@ -33,17 +35,22 @@ def body_elements(container: Element, *, with_files: bool = False) -> Iterator[E
 
 def table_grid(table: Element) -> list[GridRow]:
     """Lay cells out by row; where a merged cell continues from above there is none."""
-    rows: list[GridRow] = []
+    return [{column: cell for column, cell in row.items() if cell[0] is not None} for row in _whole_rows(table)]
+
+
+def _whole_rows(table: Element) -> list[_WholeRow]:
+    """Lay cells out by row, None where a merged cell continues from above."""
+    rows: list[_WholeRow] = []
     for row in table.iterchildren(qn("w:tr")):
         if row.find(f"{qn('w:trPr')}/{qn('w:del')}") is not None:
             continue
         column = _span(row.find(f"{qn('w:trPr')}/{qn('w:gridBefore')}"))
-        cells: GridRow = {}
+        cells: _WholeRow = {}
         for cell in _row_cells(row):
             merge = cell.find(f"{qn('w:tcPr')}/{qn('w:vMerge')}")
             width = max(_span(cell.find(f"{qn('w:tcPr')}/{qn('w:gridSpan')}")), 1)
-            if merge is None or merge.get(qn("w:val"), "continue") != "continue":
-                cells[column] = cell, column + width - 1
+            continues = merge is not None and merge.get(qn("w:val"), "continue") == "continue"
+            cells[column] = None if continues else cell, column + width - 1
             column += width
         rows.append(cells)
     return rows
@@ -77,8 +84,11 @@ class CellReader:
         self._numbering = numbering
         self._trace = trace
 
-    def markdown(self, rows: list[GridRow]) -> str:
-        texts = [{column: (self.text(cell), last) for column, (cell, last) in row.items()} for row in rows]
+    def written(self, table: Element) -> TableText:
+        texts = [
+            {column: (FROM_ABOVE if cell is None else self.text(cell), last) for column, (cell, last) in row.items()}
+            for row in _whole_rows(table)
+        ]
         return render_table(rows_under_one_head(texts))
 
     def text(self, cell: Element) -> str:

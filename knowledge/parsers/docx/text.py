@@ -135,7 +135,7 @@ class Figure:
 
 @dataclass(slots=True, kw_only=True)
 class Paragraph:
-    """A paragraph's text and what hangs on it; ``boxes`` are the contents of text boxes.
+    """A paragraph's text and what hangs on it; ``boxes`` are the contents of text boxes, ``drawings`` what holds them.
 
     ``notes`` are the marks of footnotes and endnotes in the text: an id, with ``e`` before those of endnotes.
     ``is_gone`` marks an empty paragraph whose own end is deleted or hidden, so that it takes no place.
@@ -144,6 +144,7 @@ class Paragraph:
     text: str = ""
     figures: list[Figure] = field(default_factory=list)
     boxes: list[Element] = field(default_factory=list)
+    drawings: list[Element] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     is_gone: bool = False
 
@@ -204,6 +205,8 @@ def _collect_drawing(drawing: Element, paragraph: Paragraph) -> None:
     nested = {id(inner) for box in boxes for inner in box.iter(qn("w:txbxContent")) if inner is not box}
     paragraph.boxes.extend(box for box in boxes if id(box) not in nested)
     paragraph.figures.extend(_figures(drawing))
+    if boxes:
+        paragraph.drawings.append(drawing)
 
 
 def _figures(drawing: Element) -> list[Figure]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,7 +14,15 @@ from knowledge.parsers.encoding import decode_text
 from knowledge.parsers.html.frame import Frame, take_frame
 from knowledge.parsers.limits import ParseLimits
 from knowledge.parsers.pictures import PictureIntake, data_uri_bytes
-from knowledge.parsers.render import MarkdownBuilder, Picture, fence, render_table, rows_under_one_head, single_line
+from knowledge.parsers.render import (
+    FROM_ABOVE,
+    MarkdownBuilder,
+    Picture,
+    fence,
+    render_table,
+    rows_under_one_head,
+    single_line,
+)
 from knowledge.text.numbering import is_caption
 from knowledge.types.documents import BlockKind, ParsedDocument
 
@@ -23,20 +31,28 @@ _MAX_SPAN = 1000
 
 def table_rows(table: Tag, text_of: Callable[[Tag], str]) -> list[list[str]]:
     """Lay the cells out on a grid, and return the rows' texts under one head."""
-    taken: set[tuple[int, int]] = set()
+    taken: dict[tuple[int, int], int] = {}
     rows: list[dict[int, tuple[str, int]]] = []
     for row_index, row in enumerate(table.find_all("tr")):
         cells: dict[int, tuple[str, int]] = {}
         column = 0
         for cell in row.find_all(["td", "th"], recursive=False):
-            while (row_index, column) in taken:
-                column += 1
+            column = _after_taken(cells, taken, row_index, column)
             width, height = _cell_span(cell, "colspan"), _cell_span(cell, "rowspan")
-            taken.update((row_index + down, column + right) for down in range(1, height) for right in range(width))
+            taken.update(((row_index + down, column), column + width - 1) for down in range(1, height))
             cells[column] = text_of(cell), column + width - 1
             column += width
+        _after_taken(cells, taken, row_index, column)
         rows.append(cells)
     return rows_under_one_head(rows)
+
+
+def _after_taken(cells: dict[int, tuple[str, int]], taken: Mapping[tuple[int, int], int], row: int, column: int) -> int:
+    """Put the cells from above that begin at a column into the row; return the first column that is free."""
+    while (last := taken.get((row, column))) is not None:
+        cells[column] = FROM_ABOVE, last
+        column = last + 1
+    return column
 
 
 def _cell_span(cell: Tag, name: str) -> int:
@@ -189,8 +205,8 @@ class _Walker:
             return
         if tag.caption:
             self.builder.add(BlockKind.CAPTION, visible_text(tag.caption))
-        rows = table_rows(tag, visible_text)
-        self.builder.add(BlockKind.TABLE, render_table(rows), pictures=self._pictures_in(tag))
+        table = render_table(table_rows(tag, visible_text))
+        self.builder.add(BlockKind.TABLE, table.text, merged=table.merged, pictures=self._pictures_in(tag))
 
     def _pictures_in(self, tag: Tag) -> list[Picture]:
         return [picture for image in tag.find_all("img") if (picture := self._embedded(image))]

@@ -100,8 +100,9 @@ _MAX_PARTS = 2
 class TextBlock:
     """A block of a page before it is written as Markdown.
 
-    ``lines`` are those of a paragraph. ``glue`` joins it to the block before, whose paragraph it goes on with. ``ocr``
-    is the mean confidence of lines that OCR read.
+    ``lines`` are those of a paragraph. ``glue`` joins it to the block before, whose paragraph it goes on with.
+    ``merged`` are the cells of a table that go on in the lines below. ``ocr`` is the mean confidence of lines that OCR
+    read.
     """
 
     kind: BlockKind
@@ -111,6 +112,7 @@ class TextBlock:
     picture: Picture | None = None
     lines: tuple[Line, ...] = ()
     glue: str | None = None
+    merged: str | None = None
     ocr: float | None = None
 
 
@@ -140,7 +142,7 @@ class Layout:
     def blocks(self, lines: Sequence[Line]) -> Iterator[TextBlock]:
         for stretch, is_table in grids(lines):
             if is_table:
-                text = render_table([[part.text for part in line.parts] for line in stretch])
+                text = render_table([[part.text for part in line.parts] for line in stretch]).text
                 yield TextBlock(kind=BlockKind.TABLE, text=text, page=stretch[0].page, ocr=read_confidence(stretch))
             else:
                 yield from self._grouped(stretch)

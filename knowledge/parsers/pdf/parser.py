@@ -14,14 +14,15 @@ import pypdfium2
 
 from knowledge.parsers.errors import corrupted, counted, is_garbled, ocr_notices, parse_error
 from knowledge.parsers.limits import ParseLimits
+from knowledge.parsers.pdf.continued import over_page_breaks
 from knowledge.parsers.pdf.headings import HeadingJudge, without_running_lines
 from knowledge.parsers.pdf.layout import Layout, TextBlock, read_confidence
 from knowledge.parsers.pdf.lines import read_page
 from knowledge.parsers.pdf.page import Line, Page, PagePicture, PictureExtractor, with_written_text, without_decoration
 from knowledge.parsers.pdf.read_pages import page_of, picture_of, quality_of
-from knowledge.parsers.pdf.tables import PdfTable, find_tables, with_carried_heads
+from knowledge.parsers.pdf.tables import PdfTable, find_tables
 from knowledge.parsers.pictures import PictureIntake
-from knowledge.parsers.render import MarkdownBuilder, single_line
+from knowledge.parsers.render import MarkdownBuilder, render_table, single_line
 from knowledge.text.folding import fold_compact
 from knowledge.text.numbering import heading_number
 from knowledge.types.documents import BlockKind, PageQuality, ParsedDocument
@@ -66,6 +67,7 @@ def parse(
             level=block.level,
             page=block.page,
             pictures=pictures,
+            merged=block.merged,
             glue=block.glue,
             ocr=block.ocr,
         )
@@ -172,7 +174,7 @@ def _blocks(
     source: Path | BytesIO, pages: list[Page], outline: dict[tuple[int, str], int], intake: PictureIntake
 ) -> Iterator[TextBlock]:
     lines_by_page = without_running_lines(pages)
-    tables = with_carried_heads(find_tables(source, pages), pages, lines_by_page)
+    tables = over_page_breaks(find_tables(source, pages), pages, lines_by_page)
     lines_by_page = [_with_rows(page, lines, tables) for page, lines in zip(pages, lines_by_page, strict=True)]
     pictures_by_page = without_decoration([page.pictures for page in pages])
     body = [
@@ -237,7 +239,9 @@ def _page_blocks(
             run.append(line)
         elif table in waiting:
             waiting.remove(table)
-            yield TextBlock(kind=BlockKind.TABLE, text=table.markdown, page=number, ocr=_of_table(table, lines))
+            written = render_table(table.rows)
+            ocr = _of_table(table, lines)
+            yield TextBlock(kind=BlockKind.TABLE, text=written.text, merged=written.merged, page=number, ocr=ocr)
     yield from layout.blocks(run)
     yield from figures.get(len(lines), ())
 

@@ -17,6 +17,7 @@ from pptx.slide import Slide
 
 from knowledge.parsers.errors import corrupted, counted, ocr_notices, parse_error
 from knowledge.parsers.limits import ParseLimits
+from knowledge.parsers.ooxml.arrows import arrow_text
 from knowledge.parsers.ooxml.package import alt_text, drawing_text, embedded_notices, slide_comment_notices
 from knowledge.parsers.pictures import PictureIntake
 from knowledge.parsers.pptx.text import (
@@ -27,7 +28,7 @@ from knowledge.parsers.pptx.text import (
     numbered_paragraphs,
     paragraph_text,
 )
-from knowledge.parsers.render import MarkdownBuilder, render_table, rows_under_one_head, single_line
+from knowledge.parsers.render import FROM_ABOVE, MarkdownBuilder, render_table, rows_under_one_head, single_line
 from knowledge.text.numbering import is_caption
 from knowledge.types.documents import BlockKind, PageQuality, ParsedDocument
 
@@ -127,13 +128,16 @@ class _SlideReader:
         for shape in shapes:
             if shape not in titles and _placeholder_type(shape) not in _DECORATION:
                 self._shape(shape)
+        if arrows := arrow_text(self._slide.element):
+            self._content(BlockKind.FIGURE, f"![{arrows}](diagram)")
         needs_ocr = self._pictures > 0 and self._characters == 0
         self._notes()
         return PageQuality(number=self._number, characters=self._characters, needs_ocr=needs_ocr)
 
     def _shape(self, shape: PptxObject) -> None:
         if getattr(shape, "has_table", False) and shape.has_table:
-            self._content(BlockKind.TABLE, render_table(_table_rows(shape.table)))
+            table = render_table(_table_rows(shape.table))
+            self._content(BlockKind.TABLE, table.text, merged=table.merged)
         elif getattr(shape, "has_chart", False) and shape.has_chart:
             self._content(BlockKind.FIGURE, f"![{drawing_text(shape.chart.part.blob)}](chart)")
         elif charts := [text for text in map(drawing_text, self._parts_of(shape, _CHART_EXTENDED, "id")) if text]:
@@ -162,9 +166,9 @@ class _SlideReader:
         ids = (element.get(f"{_RELATIONS}{attribute}") for element in shape.element.iter(tag))
         return [part.related_part(key).blob for key in ids if key in part.rels and not part.rels[key].is_external]
 
-    def _content(self, kind: BlockKind, text: str) -> None:
+    def _content(self, kind: BlockKind, text: str, *, merged: str | None = None) -> None:
         self._characters += len("".join(text.split()))
-        self._builder.add(kind, text, page=self._number)
+        self._builder.add(kind, text, page=self._number, merged=merged)
 
     def _text(self, shape: PptxObject) -> None:
         paragraphs = list(numbered_paragraphs(shape.text_frame.paragraphs))
@@ -199,10 +203,14 @@ def _table_rows(table: PptxObject) -> list[list[str]]:
     """Return the texts of a table's rows; a head of several rows is one row of full column names."""
     rows = [
         {
-            column: ("\n".join(map(paragraph_text, cell.text_frame.paragraphs)), column + cell.span_width - 1)
+            column: (_cell_text(cell), column + max(cell.span_width, 1) - 1)
             for column, cell in enumerate(row.cells)
-            if not cell.is_spanned
+            if not cell._tc.hMerge  # python-pptx tells the merged cells of both directions alike
         }
         for row in table.rows
     ]
     return rows_under_one_head(rows)
+
+
+def _cell_text(cell: PptxObject) -> str:
+    return FROM_ABOVE if cell._tc.vMerge else "\n".join(map(paragraph_text, cell.text_frame.paragraphs))

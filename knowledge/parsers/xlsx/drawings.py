@@ -9,9 +9,11 @@ from dataclasses import dataclass
 
 from lxml import etree
 
+from knowledge.parsers.ooxml.arrows import arrow_text
 from knowledge.parsers.ooxml.package import Element, alt_text, drawing_text, package_relations, parse_part
 from knowledge.parsers.pictures import PictureIntake
 from knowledge.parsers.render import Picture
+from knowledge.parsers.xlsx.layout import Place
 
 _DRAWING = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 _RELATIONS = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
@@ -61,8 +63,26 @@ def read_shapes(
     if drawing is None or drawing not in archive.NameToInfo:
         return []
     reader = _DrawingReader(archive, package_relations(archive, drawing), intake, ticks)
-    shapes = [shape for anchor in parse_part(archive, drawing) for shape in reader.anchored(anchor)]
+    root = parse_part(archive, drawing)
+    shapes = [shape for anchor in root for shape in reader.anchored(anchor)]
+    if arrows := arrow_text(root):
+        row, column = _first_line(root)
+        shapes.append(Shape(row=row, column=column, text=arrows, figure="diagram"))
     return sorted(shapes, key=lambda shape: (shape.row, shape.column))
+
+
+def _first_line(drawing: Element) -> Place:
+    """Return the cell where the first line of a drawing begins, or else its first shape."""
+    anchors = sorted(drawing, key=lambda anchor: next(anchor.iter("{*}cxnSp"), None) is None)
+    return _corner(anchors[0]) or (1, 1)
+
+
+def _corner(anchor: Element) -> Place | None:
+    """Return the cell of the top left corner, from 1; None for what is no anchor or is placed by measure."""
+    corner = next(anchor.iterchildren("{*}from"), None)
+    if corner is None:
+        return None
+    return int(corner.findtext("{*}row", "0")) + 1, int(corner.findtext("{*}col", "0")) + 1
 
 
 class _DrawingReader:
@@ -75,12 +95,11 @@ class _DrawingReader:
         self._ticks = ticks
 
     def anchored(self, anchor: Element) -> Iterator[Shape]:
-        corner = next(anchor.iterchildren("{*}from"), None)
+        corner = _corner(anchor)
         if corner is None and etree.QName(anchor).localname != "absoluteAnchor":
             return
         # What is placed by measure, such as the chart of a chart sheet, is read before all cells.
-        row = int(corner.findtext("{*}row", "0")) + 1 if corner is not None else 1
-        column = int(corner.findtext("{*}col", "0")) + 1 if corner is not None else 1
+        row, column = corner or (1, 1)
         for body in filter(_is_shown, anchor.iter("{*}txBody")):
             lines = ("".join(found.text or "" for found in p.iter(f"{_DRAWING}t")) for p in body.iter(f"{_DRAWING}p"))
             text = "\n".join(line.strip() for line in lines if line.strip())

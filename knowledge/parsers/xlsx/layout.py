@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from knowledge.parsers.csv_table import column_name
-from knowledge.parsers.render import column_names
+from knowledge.parsers.render import FROM_ABOVE, column_names
 
 Place = tuple[int, int]
 
@@ -25,13 +25,15 @@ class Row:
 class Region:
     """A run of rows of a sheet. ``table`` says whether its cells line up in columns; ``cell`` is its range.
 
-    ``names`` are those of the columns where the first ``head_rows`` rows are the head together.
+    ``names`` are those of the columns where the first ``head_rows`` rows are the head together. ``reached`` are the
+    places in its rows that merged cells above them go on to.
     """
 
     rows: tuple[Row, ...]
     table: bool
     head_rows: int = 0
     names: Mapping[int, str] = field(default_factory=dict)
+    reached: frozenset[Place] = frozenset()
 
     @property
     def columns(self) -> tuple[int, ...]:
@@ -53,7 +55,10 @@ class Region:
     def grid(self) -> list[list[str]]:
         columns = self.columns
         head = [[self.names.get(column, "") for column in columns]] if self.head_rows else []
-        return head + [[row.cells.get(column, "") for column in columns] for row in self.rows[self.head_rows :]]
+        return head + [[self._text(row, column) for column in columns] for row in self.rows[self.head_rows :]]
+
+    def _text(self, row: Row, column: int) -> str:
+        return row.cells.get(column, FROM_ABOVE if (row.number, column) in self.reached else "")
 
     def lines(self) -> Iterator[str]:
         """Yield one line per row, its cells joined by a blank."""
@@ -163,7 +168,15 @@ def _region(rows: Sequence[Row], merged: Mapping[Place, Place]) -> Region:
 
 def _table(rows: Sequence[Row], merged: Mapping[Place, Place]) -> Region:
     head_rows, names = column_names(_possible_head(rows, merged))
-    return Region(rows=tuple(rows), table=True, head_rows=head_rows, names=names)
+    reached = frozenset(_reached(rows, merged))
+    return Region(rows=tuple(rows), table=True, head_rows=head_rows, names=names, reached=reached)
+
+
+def _reached(rows: Sequence[Row], merged: Mapping[Place, Place]) -> Iterator[Place]:
+    open_until: dict[int, int] = {}
+    for row in rows:
+        yield from ((row.number, column) for column, last in open_until.items() if row.number <= last)
+        open_until |= {column: merged.get((row.number, column), (0, 0))[0] for column in row.cells}
 
 
 def _head_at(rows: Sequence[Row], merged: Mapping[Place, Place]) -> int | None:

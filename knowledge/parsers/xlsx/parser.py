@@ -77,7 +77,8 @@ def _add_sheet(builder: MarkdownBuilder, sheet: Sheet) -> None:
         if region.table:
             table = render_table(region.grid())
             rows = row_ranges(region.row_numbers)
-            builder.add(BlockKind.TABLE, table, sheet=sheet.name, cell=region.cell, rows=rows)
+            where = {"sheet": sheet.name, "cell": region.cell, "rows": rows, "merged": table.merged}
+            builder.add(BlockKind.TABLE, table.text, **where)
         else:
             _add_text(builder, sheet.name, region, headings)
     for shape in shapes:

@@ -116,3 +116,58 @@ def test_a_table_without_a_head_has_none_to_carry_on(tmp_path: Path, parse: Pars
     _first, other = tables(tmp_path, parse, ruled(items(1, PER_PAGE)), ruled(items(PER_PAGE + 1, 3)))
 
     assert other[1] == row(*items(PER_PAGE + 1, 1)[0])
+
+
+def test_a_row_that_the_page_break_cuts_is_one_row_where_it_begins(tmp_path: Path, parse: Parse) -> None:
+    cut = ("G-900", "取消の画面", "利用者は予約を")
+    full = [HEAD, *items(1, PER_PAGE - 2), cut]
+    rest = ("", "", "取り消せるものとする。")
+
+    first, second = tables(tmp_path, parse, ruled(full), ruled([rest, *items(PER_PAGE, 3)]))
+
+    assert first[-1] == row("G-900", "取消の画面", "利用者は予約を取り消せるものとする。")
+    assert second[3:] == [row(*item) for item in items(PER_PAGE, 3)]
+
+
+def test_a_row_that_goes_on_over_a_whole_page_below_a_repeated_head_is_one_row(tmp_path: Path, parse: Parse) -> None:
+    cut = ("G-900", "取消の画面", "予約を取り消す。")
+    full = [HEAD, *items(1, PER_PAGE - 2), cut]
+    middle = [HEAD, ("", "", "期限は前日とする。")]
+    last = [HEAD, ("", "", "手数料は取らない。"), *items(PER_PAGE, 2)]
+    pages = [ruled(full), ruled(middle, top=FOOT + 2 * ROW), ruled(last)]
+
+    first, second = tables(tmp_path, parse, *pages)
+
+    assert first[-1] == row("G-900", "取消の画面", "予約を取り消す。<br>期限は前日とする。<br>手数料は取らない。")
+    assert second[:2] == ["p3", row(*HEAD)]
+    assert second[3:] == [row(*item) for item in items(PER_PAGE, 2)]
+
+
+def test_rows_that_often_leave_their_first_cell_empty_are_rows(tmp_path: Path, parse: Parse) -> None:
+    sparse = [("", "", "書面でも出せる。"), *items(2, PER_PAGE - 3)]
+    full = [HEAD, *items(100, 1), *sparse]
+    below = [("", "", "取り消せるものとする。"), *items(PER_PAGE, 2)]
+
+    first, second = tables(tmp_path, parse, ruled(full), ruled(below))
+
+    assert first[-1] == row(*sparse[-1])
+    assert second[3:] == [row(*item) for item in below]
+
+
+def test_a_merged_cell_that_goes_on_over_the_break_is_named_on_the_next_page(tmp_path: Path, parse: Parse) -> None:
+    def merged(rows: Rows, first: int) -> PdfPage:
+        """The first column is one cell from the row ``first`` on."""
+        page = ruled(rows)
+        page.rules = [
+            (LEFTS[1] if first < line < len(rows) and y == end else x, y, right, end)
+            for line, (x, y, right, end) in enumerate(page.rules)
+        ]
+        return page
+
+    full = [HEAD, ("認証", *items(1, 1)[0][1:]), *[("", *item[1:]) for item in items(2, PER_PAGE - 2)]]
+    below = [("", *item[1:]) for item in items(PER_PAGE, 3)]
+
+    first, second = tables(tmp_path, parse, merged(full, 1), merged(below, 0))
+
+    assert first[3].startswith("| 認証 |")
+    assert second[3:] == [row("認証", *items(PER_PAGE, 1)[0][1:]), *[row(*item) for item in below[1:]]]
