@@ -103,8 +103,10 @@ def arrow_text(drawing: Element) -> str:
         for line in lines
     ]
     joined = [(line, first, last) for line, first, last in ends if first and last and first is not last]
-    used = {id(shape) for _, first, last in joined for shape in (first, last)}
+    used = {id(shape): shape for _, first, last in joined for shape in (first, last)}
     free = [shape for shape in named if id(shape) not in used and shape.may_be_label]
+    # What lies over the shapes themselves is a watermark or a frame.
+    free = [shape for shape in free if not any(shape.holds(other.center) for other in used.values())]
     labels = _labels([line for line, _, _ in joined], free) if by_place else {}
     written = (
         (first.top, first.left, _text(line.sign, first.text, last.text, labels.get(at, [])))

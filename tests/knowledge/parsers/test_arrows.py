@@ -83,6 +83,7 @@ def test_labels_belong_to_the_line_that_passes_them_and_boxes_are_none() -> None
         box(5, "いいえ", 1.5, 3, is_label=True),
         box(6, "別の枠", 5, 0.7),
         box(7, "図の題名", 9, 9, is_label=True),
+        box(8, "SAMPLE", 0, 0, is_label=True).replace(frame(0, 0, 2, 0.6), frame(0, 0, 12, 8)),
     ]
     assert drawn(*shapes) == "審査 → 交付 (はい) / 審査 → 差戻し (いいえ)"
 
