@@ -106,6 +106,7 @@ def test_the_head_of_a_table_is_found_from_each_of_its_rows_only() -> None:
 
 
 def test_rows_inside_a_merged_cell_stand_below_that_cell() -> None:
-    html = shown_text(hit("".join(ROWS[5:8]), "F006", prefix=f"{HEAD}| 窓口 |  |  |\n"), room=900, is_markdown=False).html
+    below = hit("".join(ROWS[5:8]), "F006", prefix=f"{HEAD}| 窓口 |  |  |\n")
+    html = shown_text(below, room=900, is_markdown=False).html
     assert html.index("手数料コード</th>") < html.index("窓口") < html.index("<mark>F006</mark>")
     assert html.count("<table>") == 1
