@@ -77,8 +77,7 @@ def _add_sheet(builder: MarkdownBuilder, sheet: Sheet) -> None:
         if region.table:
             table = render_table(region.grid())
             rows = row_ranges(region.row_numbers)
-            where = {"sheet": sheet.name, "cell": region.cell, "rows": rows, "merged": table.merged}
-            builder.add(BlockKind.TABLE, table.text, **where)
+            builder.add(BlockKind.TABLE, table.text, sheet=sheet.name, cell=region.cell, rows=rows, merged=table.merged)
         else:
             _add_text(builder, sheet.name, region, headings)
     for shape in shapes:
