@@ -136,7 +136,10 @@ def _pages_of(public_id: str, versions: Sequence[DocumentVersion]) -> str:
 
 @home_page
 def passage(request: HttpRequest, public_id: str) -> HttpResponseBase:
-    """Show a passage, marked, with what is around it. :raises NotFound: no such document, or no such version."""
+    """Show a passage, marked, with what is around it; with ``part=original`` the original at that place alone.
+
+    :raises NotFound: no such document, or no such version.
+    """
     principal = principal_of(request)
     start, end = (whole_number(request.GET.get(name), digits=9) or 0 for name in ("start", "end"))
     number = whole_number(request.GET.get("version"), digits=9)
@@ -152,7 +155,7 @@ def passage(request: HttpRequest, public_id: str) -> HttpResponseBase:
         context["not_shown"] = str(error)
     return render_home(
         request,
-        "home/passage.html",
+        "home/original.html" if request.GET.get("part") == "original" else "home/passage.html",
         title=row.title,
         document=row,
         shown=shown,

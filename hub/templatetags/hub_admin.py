@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from django import template
-from django.utils.safestring import SafeString
+from django.utils.safestring import SafeString, mark_safe
 
 from hub.admin_site import pages
 
@@ -28,3 +28,9 @@ def coded_badge(code: str, texts: Mapping[str, str]) -> SafeString:
 def progress_bar(percent: int) -> SafeString:
     """Render 0 to 100 as a bar."""
     return pages.progress_bar(percent)
+
+
+@register.filter
+def with_landmark(page: SafeString) -> SafeString:
+    """Make Unfold's frame around the content of a page the landmark that it lacks, for readers of the screen."""
+    return mark_safe(page.replace('<div id="main" ', '<div id="main" role="main" tabindex="-1" ', 1))  # noqa: S308

@@ -34,6 +34,8 @@ from knowledge.types.documents import Block
 from knowledge.types.ocr import PageReading
 
 WIDTHS = (800, 1200, 1800)
+SHOWN_FORMATS = frozenset({"pdf", "xlsx"})
+"""Formats whose originals are shown around a place in the text: pages as pictures, sheets as tables."""
 DRAW_TASK = "knowledge.parsers.pdf.picture:draw_page"
 MOST_KEPT_BYTES = 64 * 1024 * 1024
 # Somebody waits in one of the request threads, so that looking has to be quick and leave threads for others.
@@ -106,7 +108,7 @@ def original_of(
     content = VersionContent.objects.filter(pk=row.pk if row else None).first()
     if row is None or content is None:
         raise NotFound(_("{path} has no text of version {version}."), path=document.path, version=version)
-    if row.format not in {"pdf", "xlsx"}:
+    if row.format not in SHOWN_FORMATS:
         return [], []
     span = (content.markdown, blocks_of(content), start, end)
     ask = partial(_ask, row, as_it_is)

@@ -1,4 +1,4 @@
-"""What the pages of a review do beside findings: verdicts, signing, carrying over, cases, answers, the difference."""
+"""What the pages of a review do beside decisions: carrying over, cases, answers, the difference."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from django.views.decorators.http import require_GET, require_POST
 from unfold.widgets import UnfoldAdminFileFieldWidget
 
 from hub.access.principals import Principal, Scope
-from hub.admin_site.keyset import whole_number
 from hub.admin_site.pages import errors_as_messages, principal_of, render_page
 from hub.core.errors import HubError, InvalidInput, NotFound
 from review.admin.triage_pages import CHOSEN_DATASET, body_of, find_review, ids_of
@@ -30,8 +29,6 @@ from review.triage.carry_over import carry_triage
 from review.triage.comparing import show_difference
 from review.triage.decisions import promote_finding
 from review.triage.schemas import DiffOut
-from review.triage.signing import sign_off
-from review.triage.verdicts import decide_result
 
 MAX_FILE_BYTES = 2_500_000
 """The file goes through the preview page once more, as text, and must fit into DATA_UPLOAD_MAX_MEMORY_SIZE."""
@@ -96,36 +93,6 @@ def _kept(principal: Principal, review: Review, asked: dict[str, Any], dataset: 
         cases.case_from_finding(principal=principal, finding_id=finding_id, dataset=dataset)[1]
         for finding_id in ids_of(review, asked)
     ]
-
-
-@require_POST
-def decide(request: HttpRequest, pk: int, check_item_id: str) -> HttpResponseRedirect:
-    """Record the person's verdict on a check."""
-    review = find_review(request, pk)
-    with errors_as_messages(request):
-        decide_result(
-            principal=principal_of(request),
-            review_id=review.public_id,
-            check_item_id=check_item_id,
-            verdict=request.POST.get("verdict", ""),
-            reason=request.POST.get("reason", ""),
-            revision=whole_number(request.POST.get("revision", ""), digits=8),
-        )
-        messages.success(request, _("Your verdict on {item} is recorded.").format(item=check_item_id))
-    return _back(pk, "hub-checks")
-
-
-@require_POST
-def sign(request: HttpRequest, pk: int) -> HttpResponseRedirect:
-    """Sign the review off, or say what is in the way."""
-    review = find_review(request, pk)
-    with errors_as_messages(request):
-        state = sign_off(
-            principal=principal_of(request), review_id=review.public_id, comment=request.POST.get("comment", "")
-        )
-        done = _("The review is signed off.") if state.signed else _("You have signed. One more person must sign.")
-        messages.success(request, str(done))
-    return _back(pk, "hub-sign-off")
 
 
 def _back(pk: int, place: str) -> HttpResponseRedirect:

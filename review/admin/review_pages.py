@@ -66,7 +66,7 @@ def detail(request: HttpRequest, review: Review) -> HttpResponseBase:
     facts = review_out(review, pairs, everything=True)
     record_view(principal, review)
     counts = Counter(finding.severity for finding in facts.findings)
-    doubts, grounds = doubts_of(review), _grounds(review, facts)
+    doubts, grounds = doubts_of(review), grounds_of(review, facts)
     return render_page(
         request,
         "admin/review/review/detail.html",
@@ -111,7 +111,7 @@ def _aside(facts: ReviewOut) -> list[tuple[Any, list[dict[str, Any]]]]:
     return [(label, [_shown(one, [], facts) for one in found]) for label, found in kinds if found]
 
 
-def _grounds(review: Review, facts: ReviewOut) -> dict[str, list[tuple[str, str]]]:
+def grounds_of(review: Review, facts: ReviewOut) -> dict[str, list[tuple[str, str]]]:
     """What each model's verdict rests on: quotes and links to their places. One query where a model judged."""
     judged = {result.check_item_id: result.judgement for result in facts.results if result.judgement}
     if not judged:

@@ -15,12 +15,21 @@ from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal, Scope
 from hub.admin_site.base import ReadOnlyMixin, everybody
-from hub.admin_site.keyset import KeysetModelAdmin
+from hub.admin_site.keyset import KeysetChangeList, KeysetModelAdmin
 from hub.admin_site.pages import badge, principal_of, progress_bar, two_lines
 from knowledge.models import Collection
-from review.admin import people_pages, review_pages, triage_pages
+from review.admin import desk_pages, people_pages, review_pages, triage_pages
 from review.models import UNFINISHED, Review
 from review.runs.reviews import list_reviews
+
+
+class ReviewChangeList(KeysetChangeList):
+    """Leads to the desk of a review that is finished, and to the page that shows the progress of one in work."""
+
+    def url_for_result(self, result: Review) -> str:
+        if result.status in UNFINISHED:
+            return str(super().url_for_result(result))
+        return reverse("admin:review_review_triage", args=[result.pk])
 
 
 @admin.register(Review)
@@ -38,9 +47,11 @@ class ReviewAdmin(ReadOnlyMixin, KeysetModelAdmin):
         "review_review_report": ("<int:pk>/report/<str:report_format>/", review_pages.report),
         "review_review_triage": ("<int:pk>/triage/", triage_pages.triage),
         "review_review_triage_save": ("<int:pk>/triage/save/", triage_pages.save),
+        "review_review_triage_check": ("<int:pk>/triage/check/<str:check_item_id>/", desk_pages.check),
         "review_review_triage_finding": ("<int:pk>/triage/<str:finding_id>/", triage_pages.finding),
-        "review_review_verdict": ("<int:pk>/verdict/<str:check_item_id>/", people_pages.decide),
-        "review_review_sign_off": ("<int:pk>/sign-off/", people_pages.sign),
+        "review_review_verdict": ("<int:pk>/verdict/", desk_pages.decide),
+        "review_review_take_back": ("<int:pk>/take-back/", desk_pages.take_back),
+        "review_review_sign_off": ("<int:pk>/sign-off/", desk_pages.sign),
         "review_review_carry": ("<int:pk>/carry/", people_pages.carry),
         "review_review_promote": ("<int:pk>/promote/<str:finding_id>/", people_pages.promote),
         "review_review_keep": ("<int:pk>/keep/", people_pages.keep),
@@ -57,6 +68,9 @@ class ReviewAdmin(ReadOnlyMixin, KeysetModelAdmin):
         """Keep what the person may read, with all that a row shows."""
         reviews = list_reviews(principal_of(request))
         return reviews.select_related("checklist_version__checklist", "version__document", "requested_by")
+
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[KeysetChangeList]:  # noqa: ANN401
+        return ReviewChangeList
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Review], search_term: str

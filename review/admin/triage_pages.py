@@ -1,24 +1,28 @@
-"""The triage page: the document's passage beside the findings, decisions by keyboard, verdicts, signing off."""
+"""The reviewer's desk: findings and checks in one list, the passage beside them, decisions on findings by keyboard."""
 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
+from urllib.parse import urlencode
 
 from django.contrib.auth.models import User
 from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
+from django.urls import reverse
 from django.utils.dateparse import parse_date
 from django.utils.safestring import SafeString
+from django.utils.timezone import localtime
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
-from hub.access.principals import HubRight, Principal, Scope
+from hub.access.principals import HubRight, Principal
 from hub.admin_site.marked_markdown import Spans, render_marked
 from hub.admin_site.pages import KINDS, principal_of, render_page
 from hub.core.errors import HubError, InvalidInput
@@ -26,17 +30,19 @@ from hub.core.moments import end_of_day
 from hub.evaluation.models import READING_SCOPES, EvaluationDataset
 from knowledge.ingest.content import blocks_of
 from knowledge.models import VersionContent
+from knowledge.originals import SHOWN_FORMATS
 from knowledge.types.documents import Block, BlockKind
+from review.admin.desk import desk_after, desk_context, may_decide
 from review.admin.review_pages import find_listed
 from review.evaluation.cases import OWN_DATASET
 from review.models import SEVERITIES, VERDICTS, CarryMark, EventKind, Review, Triage
+from review.report import FORMAT_NAMES
 from review.report.facts import label, place_of
-from review.runs.finding_schemas import FindingOut
+from review.runs.finding_schemas import FindingOut, sure_first
 from review.runs.reviews import get_review, review_facts, show_findings, show_review
 from review.runs.schemas import ReviewOut
 from review.triage.carry_over import carry_offer
 from review.triage.decisions import TriageChange, finding_history, triage_findings
-from review.triage.signing import sign_off_state
 
 AROUND = 700
 """Characters shown before and after the place, at least; whole blocks are shown."""
@@ -107,21 +113,17 @@ def triage(request: HttpRequest, pk: int) -> HttpResponseBase:
     principal = principal_of(request)
     review = find_review(request, pk)
     facts = show_review(principal, review, everything=True)
+    may_act = may_decide(request, review)
     asked = {name: request.GET.get(name, "").strip() for name in FILTERS}
-    may_act = _may_act(request, review)
-    state = sign_off_state(principal, review.public_id)
-    rows = [_row(one) for one in facts.findings if _is_wanted(one, asked)]
+    rows = [_row(one) for one in sure_first(facts.findings) if _is_wanted(one, asked)]
     return render_page(
         request,
         "admin/review/review/triage.html",
         title=_("Triage"),
-        review=review,
-        facts=facts,
         rows=rows,
         asked=asked,
+        is_filtered=any(asked.values()),
         checks=_checks(facts),
-        sign_off=state,
-        has_signed=any(one.signer_id == principal.user_id for one in review.signatures.all()),
         severities=SEVERITIES,
         states=Triage.choices,
         verdicts=dict(VERDICTS),
@@ -130,14 +132,18 @@ def triage(request: HttpRequest, pk: int) -> HttpResponseBase:
         offer=carry_offer(principal, review) if may_act else None,
         marks=dict(CarryMark.choices),
         datasets=datasets_for(request) if may_act else [],
-        left=sum(one.triage == Triage.OPEN for one in facts.findings),
-        may_act=may_act,
+        report_formats=FORMAT_NAMES.items(),
+        counts=_counts(facts),
+        **desk_context(review, facts, user_id=principal.user_id, may_act=may_act),
     )
 
 
-def _may_act(request: HttpRequest, review: Review) -> bool:
-    reviews = Review.objects.visible_to(principal_of(request), Scope.TRIAGE)
-    return review.signed_at is None and reviews.filter(pk=review.pk).exists()
+def _counts(facts: ReviewOut) -> list[tuple[str, int]]:
+    """What the review found in a line: findings by severity, then checks by verdict, as far as there are any."""
+    severities = Counter(finding.severity for finding in facts.findings)
+    verdicts = Counter(result.verdict for result in facts.results)
+    found = [*((str(name), severities[code]) for code, name in SEVERITIES)]
+    return [one for one in [*found, *((str(name), verdicts[code]) for code, name in VERDICTS)] if one[1]]
 
 
 def _row(finding: FindingOut) -> dict[str, Any]:
@@ -201,9 +207,19 @@ def finding(request: HttpRequest, pk: int, finding_id: str) -> HttpResponse:
         "people": _people(review),
         "carried_state": label(Triage.choices, found.carried.triage) if found.carried else "",
         "may_keep": may_keep_cases(principal),
-        "may_act": _may_act(request, review),
+        "original": _original(found, review),
+        "may_act": may_decide(request, review),
     }
     return render(request, "admin/review/review/triage_finding.html", context)
+
+
+def _original(found: FindingOut, review: Review) -> str:
+    """The address of the original around the finding's first quote; empty where originals of its format don't show."""
+    place = next((one for one in found.evidence if one.verified and one.document_id == review.document_id_text), None)
+    if place is None or review.version is None or review.version.format not in SHOWN_FORMATS:
+        return ""
+    span = {"version": review.version_number, "start": place.start_offset, "end": place.end_offset}
+    return f"{reverse('passage', args=[review.document_id_text])}?{urlencode({**span, 'part': 'original'})}"
 
 
 def _event_text(kind: str, value: str) -> str:
@@ -233,7 +249,8 @@ def _passages(review: Review, found: FindingOut) -> list[tuple[str, str]]:
 def save(request: HttpRequest, pk: int) -> JsonResponse:
     """Change findings as the JSON body says: {finding_ids, triage, reason, comment, expires_at, assignee, revision}.
 
-    Answers the rows as they are now; a refusal is {error, code} with the status that REST gives, too.
+    Answers the rows as they are now, and the parts of the page that they change; a refusal is {error, code} with the
+    status that REST gives, too.
     """
     review = find_review(request, pk)
     try:
@@ -242,21 +259,22 @@ def save(request: HttpRequest, pk: int) -> JsonResponse:
             principal=principal_of(request), finding_ids=ids_of(review, asked), change=_change(asked)
         )
         shown = show_findings(principal_of(request), changed)
-        sign_off = sign_off_state(principal_of(request), review.public_id)
     except HubError as error:
         return JsonResponse({"error": str(error), "code": error.error_code}, status=error.status)
     rows = [
         {
             "id": one.id,
-            "triage": one.triage,
+            "state": one.triage,
             "label": label(Triage.choices, one.triage),
             "kind": KINDS.get(one.triage, "plain"),
             "revision": one.revision,
             "assignee": one.assignee or "",
+            "reason": one.triage_reason or "",
+            "expires_at": f"{localtime(one.expires_at):%Y-%m-%d}" if one.expires_at else "",
         }
         for one in shown
     ]
-    return JsonResponse({"findings": rows, "blocking": len(sign_off.blocking)})
+    return JsonResponse({"findings": rows, "desk": desk_after(request, review.public_id)})
 
 
 def body_of(request: HttpRequest) -> dict[str, Any]:

@@ -28,7 +28,11 @@ SHOWN_BLOCKERS = 10
 
 def sign_off_state(principal: Principal, review_id: str) -> SignOffOut:
     """How far a review is from being signed off; messages are in the active language. Raises NotFound."""
-    review = get_review(principal, review_id)
+    return state_of(get_review(principal, review_id))
+
+
+def state_of(review: Review) -> SignOffOut:
+    """As ``sign_off_state``, of a review that ``get_review`` found."""
     return filled(
         SignOffOut,
         review,

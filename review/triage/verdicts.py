@@ -141,6 +141,7 @@ def _results_to_change(
 ) -> tuple[Review, list[CheckResult]]:
     """Lock the review and find its checks as they are now, each as its person has seen it."""
     principal.require(Scope.TRIAGE)
+    principal.require(Scope.READ)
     review = Review.objects.visible_to(principal, Scope.TRIAGE).filter(public_id=review_id).first()
     if review is None:
         raise NotFound(_('There is no review "{review_id}".'), code="review_not_found", review_id=review_id)

@@ -152,6 +152,7 @@ def _row_of_page(page: str, hub: PeopledHub) -> Model | None:
 def _form(hub: PeopledHub, page: str) -> dict[str, Any]:
     """What the page's form asks for: fields of one page, or those that several know."""
     given = hub.examples
+    checks = [{"id": given["check_item_id"], "revision": 0}]
     row = _row_of_page(page, hub)
     of_pages: dict[str, dict[str, Any]] = {
         "knowledge_guideline_import": {"code": "made", "article_prefix": "MD-", "file": ("x.md", GUIDELINE)},
@@ -160,6 +161,9 @@ def _form(hub: PeopledHub, page: str) -> dict[str, Any]:
         "review_review_answers": {"file": ("x.csv", b"code\n")},
         "evaluation_gate": {"candidate": given["candidate"]},
         JSON_BODY + "review_review_triage_save": {"finding_ids": given["finding_ids"], "triage": "accepted"},
+        JSON_BODY + "review_review_verdict": {"checks": checks, "verdict": "pass", "reason": "理由"},
+        JSON_BODY + "review_review_take_back": {"checks": checks},
+        JSON_BODY + "review_review_sign_off": {"comment": "承認"},
         JSON_BODY + "review_review_keep": {"dataset": given["dataset"], "finding_ids": given["finding_ids"]},
     }
     if JSON_BODY + page in of_pages:

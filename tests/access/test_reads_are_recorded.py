@@ -78,6 +78,7 @@ READS = {
     "GET knowledge_document_figure": ["DOCUMENT_READ"],
     "GET review_review_report": ["REPORT_DOWNLOAD"],
     "GET review_review_triage": ["RESULT_VIEW"],
+    "GET review_review_triage_check": ["RESULT_VIEW"],
     "GET review_review_triage_finding": ["RESULT_VIEW"],
     "GET review_checklist_export": ["EXPORT"],
     "GET knowledge_ontology_export": ["EXPORT"],

@@ -1,4 +1,4 @@
-// The triage page: j and k move, one key decides, the passage is shown beside the list.
+// The reviewer's desk: findings and checks in one order, one key decides, the next open one is shown. Nothing reloads.
 "use strict";
 
 (() => {
@@ -7,10 +7,20 @@
   const toast = document.getElementById("hub-triage-message");
   const ask = document.getElementById("hub-triage-ask");
   const keys = document.getElementById("hub-triage-keys");
-  const rows = [...page.querySelectorAll("[data-finding-id]")];
-  const mayAct = "mayAct" in page.dataset;
+  const goesOn = document.getElementById("hub-triage-advance");
+  const rows = [...page.querySelectorAll(".hub-triage-row[data-state]")];
   const STATES = { a: "accepted", r: "rejected", f: "fixed", o: "open" };
+  const VERDICTS = { 1: "pass", 2: "warning", 3: "fail", 4: "not_applicable" };
+  const MOST_UNDONE = 100;
+  const WAIT_FOR_ORIGINAL_MS = 250; // who runs through the rows asks for no picture
+  const done = []; // what was decided here, the last one last: each knows how it is taken back
   let current = null;
+
+  const mayAct = () => "mayAct" in page.dataset;
+  const idOf = (row) => row.dataset.findingId || row.dataset.checkId;
+  const isCheck = (row) => "checkId" in row.dataset;
+  const isOpen = (row) => ["open", "skipped", "error"].includes(row.dataset.state);
+  const rowOf = (id) => rows.find((row) => idOf(row) === id);
 
   function say(text, failed = false) {
     toast.textContent = text;
@@ -20,29 +30,55 @@
     say.timer = window.setTimeout(() => toast.classList.remove("hub-triage-told"), failed ? 10000 : 2000);
   }
 
-  const addressOf = (row) => page.dataset.finding.replace("FINDING", encodeURIComponent(row.dataset.findingId));
-
+  // Shows a row beside the list: its part of the page, made and escaped by the server.
   async function show(row, { scroll = true } = {}) {
     if (!row) return;
     if (current) current.removeAttribute("aria-current");
     current = row;
     row.setAttribute("aria-current", "true");
     if (scroll) row.scrollIntoView({ block: "nearest" });
-    window.history.replaceState(null, "", `#${row.dataset.findingId}`);
-    const response = await fetch(addressOf(row), { headers: { "X-Requested-With": "fetch" } });
+    // while the page is still loading, the browser would scroll to it
+    if (document.readyState === "complete") window.history.replaceState(null, "", `#${row.id}`);
+    const address = row.querySelector(".hub-triage-link").href;
+    const response = await fetch(address, { headers: { "X-Requested-With": "fetch" } });
     const html = await response.text();
     if (current !== row) return; // another one was chosen meanwhile
     if (!response.ok || response.redirected) {
       say(page.dataset.failed, true);
       return;
     }
-    detail.innerHTML = html; // the server's own template: all of the document's words are escaped in it
-    detail.dataset.shown = row.dataset.findingId;
+    detail.innerHTML = html;
+    detail.scrollTop = 0;
+    detail.dataset.shown = idOf(row);
     const mark = detail.querySelector(".hub-passage mark");
     if (mark) {
       const passage = mark.closest(".hub-passage");
       passage.scrollTop += mark.getBoundingClientRect().top - passage.getBoundingClientRect().top - 80;
     }
+    window.clearTimeout(show.timer);
+    show.timer = window.setTimeout(showOriginal, WAIT_FOR_ORIGINAL_MS);
+  }
+
+  // Puts the page or sheet of the original below the passage, with the words marked.
+  async function showOriginal() {
+    const place = detail.querySelector("[data-original]");
+    if (!place) return;
+    const response = await fetch(place.dataset.original, { headers: { "X-Requested-With": "fetch" } });
+    if (!place.isConnected) return;
+    if (!response.ok || response.redirected) {
+      place.textContent = place.dataset.failed;
+      return;
+    }
+    place.innerHTML = await response.text();
+    const marked = place.querySelector("rect, .cited");
+    const box = marked && marked.closest("figure > div");
+    if (!box) return;
+    const image = box.querySelector("img");
+    const center = () => {
+      box.scrollTop += marked.getBoundingClientRect().top - box.getBoundingClientRect().top - box.clientHeight / 3;
+    };
+    if (image && !image.complete) image.addEventListener("load", center, { once: true });
+    else center();
   }
 
   function move(step) {
@@ -50,73 +86,143 @@
     show(rows[at < 0 ? (step > 0 ? 0 : rows.length - 1) : Math.min(Math.max(at + step, 0), rows.length - 1)]);
   }
 
-  const chosen = () => rows.filter((row) => row.querySelector("input:checked"));
+  // Goes on to the next row that is to be decided, from the top again after the last one.
+  function goOn() {
+    const at = rows.indexOf(current);
+    const next = [...rows.slice(at + 1), ...rows.slice(0, at)].find(isOpen);
+    if (next && goesOn.checked) show(next);
+    else show(current, { scroll: false });
+    if (!next && !isOpen(current)) say(page.dataset.nothingLeft);
+  }
+
+  const chosen = (kind) => rows.filter((row) => isCheck(row) === (kind === "check") && row.querySelector("input:checked"));
 
   function countChosen() {
-    const number = chosen().length;
-    document.getElementById("hub-triage-chosen").textContent = number ? String(number) : "";
+    for (const place of page.querySelectorAll("[data-chosen-of]")) {
+      place.textContent = String(chosen(place.dataset.chosenOf).length || "");
+    }
+  }
+
+  // What a key or a button means: the rows that are chosen, or the one that is shown.
+  function targetsOf(kind) {
+    const many = chosen(kind);
+    if (many.length) return many;
+    return current && isCheck(current) === (kind === "check") ? [current] : [];
   }
 
   function update(state) {
-    const row = rows.find((one) => one.dataset.findingId === state.id);
+    const row = rowOf(state.id);
     if (!row) return;
-    const left = document.getElementById("hub-triage-left");
-    const change = (state.triage === "open") - (row.dataset.state === "open");
-    left.textContent = String(Number(left.textContent) + change);
-    row.dataset.state = state.triage;
+    row.dataset.state = state.state;
     row.dataset.revision = state.revision;
     const badge = row.querySelector("[data-state-badge] .hub-badge");
     badge.textContent = state.label;
     badge.className = `hub-badge hub-badge-${state.kind}`;
+    if (isCheck(row)) return;
+    row.dataset.reason = state.reason;
+    row.dataset.expiresAt = state.expires_at;
     row.querySelector("[data-assignee]").textContent = state.assignee;
   }
 
-  async function save(targets, change) {
-    if (!mayAct || !targets.length) return;
-    const body = { ...change, finding_ids: targets.map((row) => row.dataset.findingId) };
-    if (targets.length === 1) body.revision = Number(targets[0].dataset.revision);
-    const response = await fetch(page.dataset.save, {
+  function showDesk(desk) {
+    document.getElementById("hub-desk-left").innerHTML = desk.left;
+    document.getElementById("hub-sign-off-panel").innerHTML = desk.sign_off;
+    document.getElementById("hub-desk-verdict").innerHTML = desk.verdict;
+    if (!desk.may_act) page.removeAttribute("data-may-act");
+  }
+
+  // Sends something to be changed; gives the answer, or null after saying why there is none.
+  async function post(address, body) {
+    const response = await fetch(address, {
       method: "POST",
       headers: {
         "Content-Type": "application/json",
         "X-CSRFToken": document.querySelector("[name=csrfmiddlewaretoken]").value,
       },
       body: JSON.stringify(body),
-    });
-    if (response.redirected || !(response.headers.get("Content-Type") || "").includes("json")) {
+    }).catch(() => null);
+    if (!response || response.redirected || !(response.headers.get("Content-Type") || "").includes("json")) {
       say(page.dataset.failed, true);
-      return;
+      return null;
     }
     const answer = await response.json();
     if (answer.error) {
       say(answer.error, true);
+      return null;
+    }
+    for (const state of [...(answer.findings || []), ...(answer.checks || [])]) update(state);
+    if (answer.desk) showDesk(answer.desk);
+    return answer;
+  }
+
+  function unchoose(targets) {
+    for (const row of targets) row.querySelector("input").checked = false;
+    countChosen();
+  }
+
+  const changeOf = (targets, change) => ({
+    ...change,
+    finding_ids: targets.map(idOf),
+    ...(targets.length === 1 ? { revision: Number(targets[0].dataset.revision) } : {}),
+  });
+  const seen = (targets) => targets.map((row) => ({ id: idOf(row), revision: Number(row.dataset.revision) }));
+
+  function remember(targets, takeBack) {
+    done.push({ targets, takeBack });
+    if (done.length > MOST_UNDONE) done.shift();
+  }
+
+  async function save(targets, change) {
+    if (!mayAct() || !targets.length) return;
+    const before = targets.map((row) => [row, row.dataset.state, row.dataset.reason, row.dataset.expiresAt]);
+    if (!(await post(page.dataset.save, changeOf(targets, change)))) return;
+    say(page.dataset.saved);
+    unchoose(targets);
+    if (!change.triage) {
+      show(current, { scroll: false });
       return;
     }
-    answer.findings.forEach(update);
+    remember(targets, async () => {
+      for (const [row, triage, reason, ends] of before) {
+        const answer = await post(page.dataset.save, changeOf([row], { triage, reason, expires_at: ends || null }));
+        if (!answer) return false;
+      }
+      return true;
+    });
+    if (change.triage === "open") show(current, { scroll: false });
+    else goOn();
+  }
+
+  async function decide(targets, verdict) {
+    if (!mayAct() || !targets.length) return;
+    const given = document.getElementById("hub-triage-reason");
+    const button = page.querySelector(`[data-verdict="${verdict}"]`);
+    const body = { checks: seen(targets), verdict, reason: given.value.trim() || button.dataset.reason };
+    if (!(await post(page.dataset.decide, body))) return;
     say(page.dataset.saved);
-    if (targets.includes(current)) await show(current, { scroll: false });
+    unchoose(targets);
+    remember(targets, () => post(page.dataset.takeBack, { checks: seen(targets) }));
+    goOn();
+  }
+
+  async function undo() {
+    const last = done.pop();
+    if (!mayAct() || !last) {
+      say(page.dataset.nothingToUndo);
+      return;
+    }
+    if (await last.takeBack()) say(page.dataset.takenBack);
+    show(last.targets[0]);
   }
 
   async function keep(what) {
     const dataset = document.getElementById("hub-triage-dataset");
-    if (!mayAct || !dataset) return;
-    const response = await fetch(page.dataset.keep, {
-      method: "POST",
-      headers: {
-        "Content-Type": "application/json",
-        "X-CSRFToken": document.querySelector("[name=csrfmiddlewaretoken]").value,
-      },
-      body: JSON.stringify({ dataset: dataset.value, ...what }),
-    });
-    if (response.redirected || !(response.headers.get("Content-Type") || "").includes("json")) {
-      say(page.dataset.failed, true);
-      return;
-    }
-    const answer = await response.json();
-    say(answer.error || answer.message, Boolean(answer.error));
+    if (!mayAct() || !dataset) return;
+    const answer = await post(page.dataset.keep, { dataset: dataset.value, ...what });
+    if (answer) say(answer.message);
   }
 
-  const keepFindings = (targets) => targets.length && keep({ finding_ids: targets.map((row) => row.dataset.findingId) });
+  const keepFindings = (targets) => targets.length && keep({ finding_ids: targets.map(idOf) });
 
   function askFor(kind, targets) {
     const text = document.getElementById("hub-ask-text");
@@ -139,8 +245,28 @@
     text.focus();
   }
 
-  function act(key, targets) {
-    if (!mayAct || !targets.length) return;
+  // The sign-off: asked once more, with what it freezes; without it what stands in the way is shown.
+  function askToSign() {
+    const dialog = document.getElementById("hub-sign-off-ask");
+    if (dialog) dialog.showModal();
+    else document.getElementById("hub-sign-off").scrollIntoView({ block: "center" });
+  }
+
+  async function sign(form) {
+    const answer = await post(form.action, { comment: form.elements.comment.value });
+    if (!answer) return;
+    say(answer.message);
+    document.getElementById("hub-sign-off").scrollIntoView({ block: "center" });
+    show(current, { scroll: false });
+  }
+
+  function act(key) {
+    if (key in VERDICTS) decide(targetsOf("check"), VERDICTS[key]);
+    else if (key === "u") undo();
+    else if (key === "s") askToSign();
+    if (!mayAct()) return;
+    const targets = targetsOf("finding");
+    if (!targets.length) return;
     if (key in STATES) save(targets, { triage: STATES[key] });
     else if (key === "w") askFor("waive", targets);
     else if (key === "c") askFor("comment", targets);
@@ -149,22 +275,26 @@
 
   document.addEventListener("keydown", (event) => {
     if (event.target.closest("dialog")) {
-      if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) ask.querySelector("[value=ok]").click();
+      const isSent = event.key === "Enter" && (event.ctrlKey || event.metaKey) && ask.contains(event.target);
+      if (isSent) ask.querySelector("[value=ok]").click();
       return;
     }
     if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
-    if (event.target.matches("input:not([type=checkbox]), select, textarea")) return;
+    if (event.target.matches("input:not([type=checkbox]), select, textarea")) {
+      if (event.key === "Escape" || (event.key === "Enter" && event.target.id === "hub-triage-reason")) event.target.blur();
+      return;
+    }
     if (event.key === "j" || event.key === "k") {
       event.preventDefault();
       move(event.key === "j" ? 1 : -1);
     } else if (event.key === "?") {
       event.preventDefault();
       keys.showModal();
-    } else if (event.key === "x" && current && mayAct) {
+    } else if (event.key === "x" && current && mayAct()) {
       current.querySelector("input").click();
-    } else if ("arfowce".includes(event.key) && current) {
+    } else if ("arfowceus1234".includes(event.key)) {
       event.preventDefault();
-      act(event.key, [current]);
+      act(event.key);
     }
   });
 
@@ -172,38 +302,56 @@
     const link = event.target.closest(".hub-triage-link");
     if (link) {
       event.preventDefault();
-      show(link.closest("[data-finding-id]"), { scroll: false });
+      show(link.closest(".hub-triage-row"), { scroll: false });
       if (window.matchMedia("(max-width: 900px)").matches) detail.scrollIntoView();
       return;
     }
     const button = event.target.closest("[data-triage-key]");
-    if (button && current) act(button.dataset.triageKey, [current]);
-    if (event.target.closest("[data-triage-keep]")) keepFindings(chosen());
+    if (button) act(button.dataset.triageKey);
+    const verdict = event.target.closest("[data-verdict]");
+    if (verdict) decide(targetsOf("check"), verdict.dataset.verdict);
+    if (event.target.closest("[data-triage-keep]")) keepFindings(chosen("finding"));
     const bulk = event.target.closest("[data-triage-bulk]");
-    if (bulk && bulk.dataset.triageBulk === "waived") act("w", chosen());
-    else if (bulk) save(chosen(), { triage: bulk.dataset.triageBulk });
+    if (bulk && bulk.dataset.triageBulk === "waived") act("w");
+    else if (bulk) save(targetsOf("finding"), { triage: bulk.dataset.triageBulk });
   });
 
   page.addEventListener("change", (event) => {
-    if (event.target.matches("[data-triage-all]")) {
-      for (const row of rows) row.querySelector("input").checked = event.target.checked;
+    const all = event.target.dataset.allOf;
+    if (all) {
+      // of the checks those that are still to be decided: a decided one is chosen by itself
+      for (const row of rows) {
+        if (isCheck(row) === (all === "check") && (all === "finding" || isOpen(row) || !event.target.checked)) {
+          row.querySelector("input").checked = event.target.checked;
+        }
+      }
     }
     if (event.target.matches("[type=checkbox]")) countChosen();
     if (event.target.matches("[data-triage-assignee]") && current) save([current], { assignee: event.target.value });
   });
 
+  document.addEventListener("submit", (event) => {
+    const form = event.target.closest("[data-sign-off-form]");
+    if (form) sign(form);
+  });
+
   document.addEventListener("click", (event) => {
     if (event.target.closest("[data-triage-help]")) keys.showModal();
-    if (event.target.closest("[data-dialog-close]")) ask.close();
+    if (event.target.closest("[data-sign-off]")) askToSign();
+    if (event.target.closest("[data-dialog-close]")) event.target.closest("dialog").close();
     const item = event.target.closest("[data-triage-keep-item]");
     if (item) keep({ check_item_id: item.dataset.triageKeepItem });
     const open = event.target.closest("[data-triage-open]");
     if (open) {
       event.preventDefault();
-      const row = rows.find((one) => one.dataset.findingId === open.dataset.triageOpen);
+      const row = rowOf(open.dataset.triageOpen);
       if (row) show(row).then(() => page.scrollIntoView());
     }
   });
 
-  show(rows.find((row) => `#${row.dataset.findingId}` === window.location.hash) || rows[0], { scroll: false });
+  goesOn.checked = window.localStorage.getItem("hub-triage-advance") !== "off";
+  goesOn.addEventListener("change", () => {
+    window.localStorage.setItem("hub-triage-advance", goesOn.checked ? "on" : "off");
+  });
+  show(rows.find((row) => `#${row.id}` === window.location.hash) || rows[0], { scroll: false });
 })();

@@ -120,6 +120,13 @@ def test_an_unknown_report_format_is_told(client: Any, review: Review) -> None:
     assert "format: " in response.content.decode()
 
 
+def test_the_list_leads_to_the_desk_of_a_finished_review(client: Any, review: Review, document: Document) -> None:
+    waiting = start_review(principal=local_operator(), document_id=document.public_id)
+    shown = client.get(reverse("admin:review_review_changelist")).content.decode()
+    assert f'href="{reverse("admin:review_review_triage", args=[review.pk])}"' in shown
+    assert reverse(CHANGE, args=[waiting.pk]) in shown
+
+
 def test_cancelling_stops_a_review(client: Any, document: Document) -> None:
     review = start_review(principal=local_operator(), document_id=document.public_id)
     shown = client.post(reverse("admin:review_review_cancel", args=[review.pk]), follow=True).content.decode()

@@ -18,6 +18,7 @@ from review.triage.verdicts import decide_result
 from tests.hub.admin.support import client_of, grant, make_user
 from tests.review.conftest import DESIGN, review_text
 from tests.review.report.test_annotated import design_in_word, review_file
+from tests.review.triage.deciding import settle_everything
 
 pytestmark = pytest.mark.django_db
 
@@ -41,6 +42,11 @@ def findings_of(review: Review) -> list[Finding]:
 def save(client: Any, review: Review, findings: list[Finding], **change: object) -> Any:
     body = {"finding_ids": [one.public_id for one in findings], **change}
     address = reverse("admin:review_review_triage_save", args=[review.pk])
+    return client.post(address, json.dumps(body), content_type="application/json")
+
+
+def send(client: Any, review: Review, name: str, **body: object) -> Any:
+    address = reverse(f"admin:review_review_{name}", args=[review.pk])
     return client.post(address, json.dumps(body), content_type="application/json")
 
 
@@ -73,7 +79,8 @@ def test_quotes_in_one_passage_show_it_once(client, review):
 def test_findings_are_changed_and_the_row_comes_back(client, review):
     one, other = findings_of(review)[:2]
     answer = save(client, review, [one, other], triage="accepted").json()
-    assert [row["triage"] for row in answer["findings"]] == ["accepted", "accepted"]
+    assert [row["state"] for row in answer["findings"]] == ["accepted", "accepted"]
+    assert f"<strong>{len(findings_of(review)) - 2}</strong>" in answer["desk"]["left"]
     save(client, review, [one], comment="設計担当に確認した")
     shown = page(client, review, "triage_finding", one.public_id)
     assert "設計担当に確認した" in shown
@@ -109,15 +116,47 @@ def test_findings_of_another_review_are_not_changed_from_this_page(client, revie
 
 def test_a_person_s_verdict_and_the_sign_off_go_through_the_page(client, review):
     item = review.results.first().item_version.item.code
-    client.post(
-        reverse("admin:review_review_verdict", args=[review.pk, item]),
-        {"verdict": "pass", "reason": "現物で確認した", "revision": "0"},
-    )
+    checks = [{"id": item, "revision": 0}]
+    answer = send(client, review, "verdict", checks=checks, verdict="not_applicable", reason="現物で確認した").json()
+    assert answer["checks"] == [
+        {"id": item, "state": "not_applicable", "label": "対象外", "kind": "plain", "revision": 1}
+    ]
     assert "現物で確認した" in page(client, review)
-    address = reverse("admin:review_review_sign_off", args=[review.pk])
-    client.post(address, {"comment": "承認"})
+    refused = send(client, review, "verdict", checks=checks, verdict="pass", reason="別の人の目で")
+    assert (refused.status_code, refused.json()["code"]) == (409, "changed_meanwhile")
+    refused = send(client, review, "sign_off", comment="承認")
+    assert (refused.status_code, refused.json()["code"]) == (409, "sign_off_blocked")
+    settle_everything(review)
+    shown = page(client, review)
+    assert "data-sign-off" in shown
+    assert "対象外 1" in shown  # what the confirmation says is frozen
+    answer = send(client, review, "sign_off", comment="承認").json()
+    assert not answer["desk"]["may_act"]
+    assert "data-sign-off" not in answer["desk"]["sign_off"]
     review.refresh_from_db()
-    assert (review.signed_at is None) == ("hub-blocking" in page(client, review))
+    assert review.signed_at is not None
+
+
+def test_a_verdict_is_taken_back_on_the_page_and_the_check_blocks_again(client, review):
+    undecided = review.results.filter(verdict="skipped").first().item_version.item.code
+    before = page(client, review)
+    checks = [{"id": undecided, "revision": 0}]
+    answer = send(client, review, "verdict", checks=checks, verdict="pass", reason="確認した").json()
+    left = answer["desk"]["blocking"]
+    checks = [{"id": undecided, "revision": 1}]
+    answer = send(client, review, "take_back", checks=checks).json()
+    assert answer["desk"]["blocking"] == left + 1
+    assert answer["checks"][0]["state"] == "skipped"
+    assert before.count("data-triage-open=") == answer["desk"]["sign_off"].count("data-triage-open=")
+    part = page(client, review, "triage_check", undecided)
+    assert "確認した" in part
+    assert "佐藤 が取り消し" in part
+    assert send(client, review, "take_back", checks=[{"id": undecided, "revision": 2}]).status_code == 409
+
+
+@pytest.mark.parametrize("body", [{}, {"checks": "x"}, {"checks": [1]}, {"checks": [{"id": "x"}]}, {"checks": []}])
+def test_checks_that_are_no_list_of_checks_are_refused(client, review, body):
+    assert send(client, review, "verdict", verdict="pass", reason="確認した", **body).status_code == 422
 
 
 def test_the_page_says_what_blocks_signing_and_who_still_has_to_sign(client, review, settings):
@@ -128,7 +167,7 @@ def test_the_page_says_what_blocks_signing_and_who_still_has_to_sign(client, rev
     assert f'data-triage-open="{critical.public_id}"' in shown
     undecided = review.results.filter(verdict="skipped").first().item_version.item.code
     assert f'href="#check-{undecided}"' in shown
-    assert f'<tr id="check-{undecided}">' in shown
+    assert f'id="check-{undecided}"' in shown
     triage_findings(
         principal=local_operator(),
         finding_ids=[one.public_id for one in findings_of(review)],
@@ -143,11 +182,11 @@ def test_the_page_says_what_blocks_signing_and_who_still_has_to_sign(client, rev
             reason="現物で確認した",
         )
     door = reverse("admin:review_review_sign_off", args=[review.pk])
-    assert door in page(client, review)
-    client.post(door, {"comment": "一人目"})
+    assert f'action="{door}"' in page(client, review)
+    send(client, review, "sign_off", comment="一人目")
     shown = page(client, review)
     assert "一人目" in shown
-    assert door not in shown  # the same person can't sign twice
+    assert "data-sign-off" not in shown  # the same person can't sign twice
     assert door in page(client_of(make_user("田中", is_superuser=True)), review)
 
 
@@ -207,3 +246,13 @@ def test_the_list_costs_the_same_queries_however_many_findings(client, review, d
     page(client, review)
     with django_assert_max_num_queries(32):
         page(client, review)
+
+
+def test_a_decision_costs_the_same_queries_however_many_rows_the_page_has(
+    client, review, django_assert_max_num_queries
+):
+    check = review.results.filter(verdict="skipped").first().item_version.item.code
+    with django_assert_max_num_queries(34):
+        send(client, review, "verdict", checks=[{"id": check, "revision": 0}], verdict="pass", reason="確認した")
+    with django_assert_max_num_queries(20):
+        page(client, review, "triage_check", check)

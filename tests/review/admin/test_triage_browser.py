@@ -12,8 +12,10 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webdriver import WebDriver
 from selenium.webdriver.support.ui import WebDriverWait
 
+from hub.access.principals import local_operator
 from hub.evaluation.models import EvaluationCase
-from review.models import Finding, Review
+from review.models import Finding, ResultDecision, Review
+from review.triage.verdicts import decide_result
 from tests.hub.admin.test_browser import PATIENCE_S, chromium, page  # noqa: F401 (fixtures)
 from tests.review.conftest import review_text
 
@@ -72,6 +74,8 @@ def test_twenty_findings_are_triaged_with_the_keyboard_alone(page: Any, review: 
     assert len(findings) >= len(KEYS)
     browser = page("admin:index")
     browser.get(live_server.url + reverse("admin:review_review_triage", args=[review.pk]))
+    browser.find_element(By.ID, "hub-triage-advance").click()  # every row in turn, whatever was decided
+    browser.find_element(By.TAG_NAME, "body").click()
     decided = {}
     for number, key in enumerate(KEYS):
         if number:
@@ -98,3 +102,93 @@ def test_twenty_findings_are_triaged_with_the_keyboard_alone(page: Any, review: 
     assert Finding.objects.filter(events__text="設計担当に確認中").count() == 1
     send(browser, "?")
     assert wait(browser, lambda one: one.find_element(By.ID, "hub-triage-keys").get_attribute("open"))
+
+
+class Presses:
+    """Sends keys to the page as a person does, and counts them; a page that was loaded again is told."""
+
+    def __init__(self, browser: WebDriver) -> None:
+        self.browser, self.count = browser, 0
+        browser.execute_script("window.isTheSamePage = true")
+
+    def send(self, key: str) -> None:
+        self.count += 1
+        send(self.browser, key)
+
+    def current(self) -> str:
+        return str(self.browser.execute_script("return document.querySelector('.hub-triage-row[aria-current]').id"))
+
+    def decide(self, key: str) -> None:
+        """Decide what is shown, and wait until the desk goes on."""
+        before = self.current()
+        self.send(key)
+        wait(self.browser, lambda _one: self.current() != before or not self.left())
+
+    def left(self) -> int:
+        script = "return [...document.querySelectorAll('#hub-desk-left strong')].map((one) => Number(one.textContent))"
+        return sum(self.browser.execute_script(script))
+
+
+def test_a_review_is_finished_in_sixty_presses_without_loading_the_page_again(
+    page: Any,  # noqa: F811
+    review: Review,
+    live_server: Any,
+) -> None:
+    Finding.objects.filter(pk__in=[one.pk for one in Finding.objects.filter(result__review=review)[15:]]).delete()
+    undecided = review.results.filter(verdict__in=("skipped", "error"))
+    assert Finding.objects.filter(result__review=review).count() == 15
+    assert undecided.count() >= 17
+    total = 15 + undecided.count()
+    browser = page("admin:index")
+    browser.get(live_server.url + reverse("admin:review_review_triage", args=[review.pk]))
+    presses = Presses(browser)
+    wait(browser, lambda _one: presses.current())
+    for number in range(15):
+        presses.decide("arf"[number % 3])
+    presses.decide("4")
+    assert presses.left() == total - 16
+    presses.send("u")  # thought better of: it is to be decided again, and shown
+    wait(browser, lambda _one: presses.left() == total - 15)
+    for number in range(undecided.count()):
+        presses.decide("14"[number % 2])
+    assert presses.left() == 0
+    wait(browser, lambda one: one.find_elements(By.CSS_SELECTOR, "[data-sign-off]"))
+    presses.send("s")
+    wait(browser, lambda one: one.find_element(By.ID, "hub-sign-off-ask").get_attribute("open"))
+    presses.send(Keys.ENTER)
+    wait(browser, lambda _one: Review.objects.get(pk=review.pk).signed_at)
+    wait(browser, lambda one: one.find_element(By.ID, "hub-triage").get_attribute("data-may-act") is None)
+    assert presses.count <= 60
+    assert browser.execute_script("return window.isTheSamePage")
+    assert review.results.filter(verdict="not_applicable").exists()
+
+
+def test_all_undecided_checks_are_decided_at_once_and_the_second_of_two_people_is_told(
+    page: Any,  # noqa: F811
+    review: Review,
+    live_server: Any,
+) -> None:
+    undecided = [one.item_version.item.code for one in review.results.filter(verdict="skipped")]
+    browser = page("admin:index")
+    browser.get(live_server.url + reverse("admin:review_review_triage", args=[review.pk]))
+    decide_result(
+        principal=local_operator(),
+        review_id=review.public_id,
+        check_item_id=undecided[0],
+        verdict="pass",
+        reason="確認",
+    )
+    browser.find_element(By.CSS_SELECTOR, "[data-all-of=check]").click()
+    button = browser.find_element(By.CSS_SELECTOR, ".hub-triage-bulk [data-verdict=not_applicable]")
+    button.click()
+    told = wait(browser, lambda one: one.find_element(By.ID, "hub-triage-message").text)
+    assert "operator" in told
+    assert not review.results.filter(verdict="not_applicable").exists()
+    assert any("409" in line["message"] for line in browser.get_log("browser"))
+    browser.get(browser.current_url.split("#")[0])
+    browser.find_element(By.CSS_SELECTOR, "[data-all-of=check]").click()
+    browser.find_element(By.ID, "hub-triage-reason").send_keys("画面だけの変更である", Keys.ENTER)
+    browser.find_element(By.CSS_SELECTOR, ".hub-triage-bulk [data-verdict=not_applicable]").click()
+    wait(browser, lambda _one: review.results.filter(verdict="not_applicable").count() == len(undecided) - 1)
+    said = ResultDecision.objects.filter(result__review=review, verdict="not_applicable")
+    assert set(said.values_list("reason", flat=True)) == {"画面だけの変更である"}

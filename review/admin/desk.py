@@ -1,0 +1,56 @@
+"""What the reviewer's desk shows beside its rows, and again after each decision: what is left, and the sign-off."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from django.http import HttpRequest
+from django.template.loader import render_to_string
+
+from hub.access.principals import Scope
+from hub.admin_site.pages import badge, principal_of
+from review.models import VERDICTS, Review, Triage
+from review.report.facts import label
+from review.runs.reviews import get_review, review_facts
+from review.runs.schemas import ReviewOut
+from review.triage.signing import state_of
+
+
+def may_decide(request: HttpRequest, review: Review) -> bool:
+    """Whether the person may decide in a review, and nobody has signed it off. One query."""
+    reviews = Review.objects.visible_to(principal_of(request), Scope.TRIAGE)
+    return review.signed_at is None and reviews.filter(pk=review.pk).exists()
+
+
+def desk_context(review: Review, facts: ReviewOut, *, user_id: int | None, may_act: bool) -> dict[str, Any]:
+    """What is left to decide, what stands in the way of the sign-off, and what signing freezes. No query."""
+    state = state_of(review)
+    triage = Counter(finding.triage for finding in facts.findings)
+    verdicts = Counter(result.verdict for result in facts.results)
+    return {
+        "review": review,
+        "facts": facts,
+        "sign_off": state,
+        "has_signed": any(one.signer_id == user_id for one in review.signatures.all()),
+        "may_act": may_act,
+        "open_findings": triage[Triage.OPEN],
+        "undecided_checks": sum(1 for one in state.blocking if one.check_item_id and not one.finding_id),
+        "frozen_findings": [(name, triage[code]) for code, name in Triage.choices if triage[code]],
+        "frozen_checks": [(name, verdicts[code]) for code, name in VERDICTS if verdicts[code]],
+    }
+
+
+def desk_after(request: HttpRequest, review_id: str) -> dict[str, Any]:
+    """The parts of the page that a decision changes, rendered, for the page's script to put in their places."""
+    principal = principal_of(request)
+    review = get_review(principal, review_id)
+    may_act = may_decide(request, review)
+    context = desk_context(review, review_facts(review, everything=True), user_id=principal.user_id, may_act=may_act)
+    return {
+        "left": render_to_string("admin/review/review/desk_left.html", context, request),
+        "sign_off": render_to_string("admin/review/review/sign_off.html", context, request),
+        "verdict": badge(review.verdict, label(VERDICTS, review.verdict)) if review.verdict else "",
+        "blocking": len(context["sign_off"].blocking),
+        "may_act": may_act,
+    }

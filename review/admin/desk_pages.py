@@ -1,0 +1,126 @@
+"""The checks on the reviewer's desk, and its sign-off. What changes something is answered with what to show now."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_POST
+
+from hub.admin_site.pages import KINDS, principal_of
+from hub.core.errors import HubError, InvalidInput
+from hub.core.languages import in_language
+from review.admin.desk import desk_after, may_decide
+from review.admin.review_pages import grounds_of
+from review.admin.triage_pages import body_of, find_review, may_keep_cases
+from review.models import VERDICTS, CheckResult
+from review.report.facts import doubts_of, judge_label, label
+from review.runs.reviews import record_view, review_facts
+from review.triage.signing import sign_off
+from review.triage.verdicts import CheckToDecide, decide_results, take_back_verdicts
+
+
+@require_GET
+@never_cache
+def check(request: HttpRequest, pk: int, check_item_id: str) -> HttpResponse:
+    """Show one check with what it asks for, what was said of it and who decided, as a part of the page."""
+    principal = principal_of(request)
+    review = find_review(request, pk)
+    row = next((one for one in review.results.all() if one.item_version.item.code == check_item_id), None)
+    if row is None:
+        raise Http404
+    facts = review_facts(review, everything=True)
+    record_view(principal, review, part="check", check_item_id=check_item_id)
+    result = next(one for one in facts.results if one.check_item_id == check_item_id)
+    item = row.item_version
+    context = {
+        "result": result,
+        "asks": in_language(item.description_ja, item.description_en),
+        "judge": judge_label(result),
+        "before": label(VERDICTS, result.original_verdict or ""),
+        "doubts": doubts_of(review).get(check_item_id, ()),
+        "grounds": grounds_of(review, facts).get(check_item_id, ()),
+        "decisions": row.decisions.all(),
+        "verdicts": dict(VERDICTS),
+        "may_act": may_decide(request, review),
+        "may_keep": may_keep_cases(principal),
+    }
+    return render(request, "admin/review/review/triage_check.html", context)
+
+
+@require_POST
+def decide(request: HttpRequest, pk: int) -> JsonResponse:
+    """Record the person's verdict as the JSON body says: {checks: [{id, revision}], verdict, reason}."""
+    review = find_review(request, pk)
+    try:
+        asked = body_of(request)
+        decide_results(
+            principal=principal_of(request),
+            review_id=review.public_id,
+            checks=list(_checks_of(asked)),
+            verdict=str(asked.get("verdict") or ""),
+            reason=str(asked.get("reason") or ""),
+        )
+    except HubError as error:
+        return JsonResponse({"error": str(error), "code": error.error_code}, status=error.status)
+    return _as_now(request, review.pk, asked)
+
+
+@require_POST
+def take_back(request: HttpRequest, pk: int) -> JsonResponse:
+    """Take the last verdicts back of the checks that the JSON body names: {checks: [{id, revision}]}."""
+    review = find_review(request, pk)
+    try:
+        asked = body_of(request)
+        take_back_verdicts(principal=principal_of(request), review_id=review.public_id, checks=list(_checks_of(asked)))
+    except HubError as error:
+        return JsonResponse({"error": str(error), "code": error.error_code}, status=error.status)
+    return _as_now(request, review.pk, asked)
+
+
+def _checks_of(asked: Mapping[str, Any]) -> Iterator[CheckToDecide]:
+    """Read which checks are meant, as the person saw them. :raises InvalidInput: that is no list of them."""
+    checks = asked.get("checks")
+    if not isinstance(checks, list):
+        raise InvalidInput(_("checks: a list of {example}."), example="{id, revision}", field="checks")
+    for one in checks:
+        if not isinstance(one, dict) or not isinstance(one.get("revision"), int):
+            raise InvalidInput(_("checks: a list of {example}."), example="{id, revision}", field="checks")
+        yield CheckToDecide(check_item_id=str(one.get("id") or ""), revision=one["revision"])
+
+
+def _as_now(request: HttpRequest, pk: int, asked: Mapping[str, Any]) -> JsonResponse:
+    """The checks that were asked for as they are now, and the parts of the page that they change."""
+    codes = [one["id"] for one in asked["checks"]]
+    results = CheckResult.objects.filter(review=pk, item_version__item__code__in=codes)
+    rows = [
+        {
+            "id": result.item_version.item.code,
+            "state": result.verdict,
+            "label": str(label(VERDICTS, result.verdict)),
+            "kind": KINDS.get(result.verdict, "plain"),
+            "revision": result.revision,
+        }
+        for result in results.select_related("item_version__item")
+    ]
+    return JsonResponse({"checks": rows, "desk": desk_after(request, results[0].review.public_id)})
+
+
+@require_POST
+def sign(request: HttpRequest, pk: int) -> JsonResponse:
+    """Sign the review off with the ``comment`` of the JSON body; a refusal is {error, code} and says what is left."""
+    review = find_review(request, pk)
+    try:
+        state = sign_off(
+            principal=principal_of(request),
+            review_id=review.public_id,
+            comment=str(body_of(request).get("comment") or ""),
+        )
+    except HubError as error:
+        return JsonResponse({"error": str(error), "code": error.error_code}, status=error.status)
+    message = _("The review is signed off.") if state.signed else _("You have signed. One more person must sign.")
+    return JsonResponse({"message": message, "desk": desk_after(request, review.public_id)})
