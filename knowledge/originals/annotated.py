@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from django.utils.translation import gettext_lazy as _
 
@@ -31,10 +31,12 @@ TASKS = {
 }
 """The tasks that write copies, by the format of a version."""
 READ_TASK = "knowledge.parsers.annotated.returned:read_notes"
+REMOVE_TASK = "knowledge.parsers.annotated.removing:remove_notes"
 _BUSY = _("The annotated copy can't be made or read now. Try again in a moment.")
 AT_ONCE, MOST_WAIT_S, MOST_CPU_S, MOST_WALL_S = 2, 30.0, 60.0, 90.0
 _GROWTH = 4
 _places = threading.BoundedSemaphore(AT_ONCE)
+Loaded = TypeVar("Loaded")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,14 +90,36 @@ def read_notes(content: bytes) -> tuple[str, list[dict[str, Any]]]:
     def load(result: dict[str, Any], _folder: Path) -> tuple[str, list[dict[str, Any]]]:
         return str(result["format"]), list(result["notes"])
 
+    return _of_copy(READ_TASK, content, load)
+
+
+def _of_copy(
+    task: str,
+    content: bytes,
+    load: Callable[[dict[str, Any], Path], Loaded],
+    arguments: Mapping[str, Any] | None = None,
+) -> Loaded:
+    limits = _limits(len(content))
     try:
         with _turn():
-            return run_on_bytes(READ_TASK, content, load, filename="", limits=_limits(len(content)))
+            return run_on_bytes(task, content, load, filename="", limits=limits, arguments=arguments)
     except ParseError as error:
         reason = in_reader_language(error.text)
         raise InvalidInput(_("The file can't be read: {reason}"), code="file_not_read", reason=reason) from error
     except HostLost as error:
         raise Unavailable(_BUSY) from error
+
+
+def remove_notes(content: bytes, references: Sequence[str]) -> bytes:
+    """Give a copy that came back without the hub's notes, which are known by their lines of reference.
+
+    :raises InvalidInput: no docx, xlsx or PDF, or one that can't be read.
+    """
+
+    def load(result: dict[str, Any], folder: Path) -> bytes:
+        return (folder / Path(result["file"]).name).read_bytes()
+
+    return _of_copy(REMOVE_TASK, content, load, arguments={"references": list(references)})
 
 
 @contextmanager

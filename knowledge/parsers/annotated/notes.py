@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,6 +13,12 @@ from typing import Any
 
 AUTHOR = "Hub"
 """What the names of those begin with who write notes for the hub."""
+_AUTHORS = re.compile(rf"{AUTHOR}(?:\s*[(（].*)?", re.DOTALL)
+
+
+def is_of_hub(author: str) -> bool:
+    """Whether a name is one that the hub writes notes under: its own, or that with a language model behind."""
+    return _AUTHORS.fullmatch(author) is not None
 
 
 class Placed(StrEnum):

@@ -16,9 +16,10 @@ import pypdfium2
 import pypdfium2.raw as pdfium_c
 
 from knowledge.parsers.annotated.docx_comments import PARAGRAPH_ID
-from knowledge.parsers.annotated.notes import AUTHOR
+from knowledge.parsers.annotated.notes import is_of_hub
 from knowledge.parsers.annotated.package import PackageEditor
 from knowledge.parsers.annotated.xlsx_notes import sheet_parts
+from knowledge.parsers.archives import check_archive
 from knowledge.parsers.detect import detect_format
 from knowledge.parsers.docx.text import qn
 from knowledge.parsers.errors import parse_error
@@ -37,11 +38,22 @@ _LONGEST_CHAIN = 100
 
 def read_notes(path: Path, *, limits: ParseLimits, folder: Path, filename: str) -> str:
     """Read the notes of a docx, xlsx or PDF. :raises ParseError: ``unsupported_format``, or as reading the file."""
-    found = detect_format(path, filename=filename)
     readers = {"docx": _word, "xlsx": _workbook, "pdf": _pdf}
-    if found not in readers:
-        raise parse_error("unsupported_format", extension=found)
+    found = copy_format(path, filename, limits)
     return json.dumps({"format": found, "notes": readers[found](path, limits)}, ensure_ascii=False)
+
+
+def copy_format(path: Path, filename: str, limits: ParseLimits) -> str:
+    """Say what a copy is: docx, xlsx or pdf.
+
+    :raises ParseError: ``unsupported_format``, or what a package is refused for before it is opened.
+    """
+    found = detect_format(path, filename=filename)
+    if found not in ("docx", "xlsx", "pdf"):
+        raise parse_error("unsupported_format", extension=found)
+    if found != "pdf":
+        check_archive(path, format_name=found, limits=limits)
+    return found
 
 
 def _note(text: str, replies: list[list[str]], *, is_done: bool, words: str | None) -> dict[str, Any]:
@@ -62,7 +74,7 @@ def _word(path: Path, _limits: ParseLimits) -> list[dict[str, Any]]:
         own = _paragraph_id(one)
         first = _first_of_thread(own, threads)
         if first != own and first in by_id:
-            replies[first].append([one.get(qn("w:author"), ""), one.get(qn("w:date"), "")[:10], _comment_text(one)])
+            replies[first].append([one.get(qn("w:author"), ""), one.get(qn("w:date"), "")[:10], comment_text(one)])
     words: dict[str, str] = {}
     for kind in ("", "footnotes", "endnotes"):
         story = editor.related(document, kind) if kind else document
@@ -70,7 +82,7 @@ def _word(path: Path, _limits: ParseLimits) -> list[dict[str, Any]]:
             words |= _words_in(editor.root(story))
     return [
         _note(
-            _comment_text(one),
+            comment_text(one),
             replies[own],
             is_done=threads.get(own, ("", False))[1],
             words=words.get(one.get(qn("w:id"), "")),
@@ -106,7 +118,8 @@ def _paragraph_id(comment: Element) -> str:
     return (last.get(PARAGRAPH_ID) if last is not None else None) or f"id {comment.get(qn('w:id'))}"
 
 
-def _comment_text(comment: Element) -> str:
+def comment_text(comment: Element) -> str:
+    """What a comment of a Word document says, a line for each paragraph."""
     return "\n".join(_text_of(paragraph) for paragraph in comment.iter(qn("w:p")))
 
 
@@ -137,7 +150,7 @@ def _words_in(root: Element) -> dict[str, str]:
 
 def _hides(element: Element) -> bool:
     """Whether what is in an element is not to be read: deleted by people, or proposed by the hub."""
-    is_ours = element.get(qn("w:author"), "").startswith(AUTHOR)
+    is_ours = is_of_hub(element.get(qn("w:author"), ""))
     return element.tag == _FALLBACK or element.tag in (_ADDED if is_ours else _GONE)
 
 
@@ -170,12 +183,14 @@ def _page_notes(page: pypdfium2.PdfPage) -> Iterator[dict[str, Any]]:
     answers: list[tuple[str, str, list[str]]] = []
     for index in range(pdfium_c.FPDFPage_GetAnnotCount(page)):
         annotation = pdfium_c.FPDFPage_GetAnnot(page, index)
-        text, author, name = (_value(annotation, key) for key in (b"Contents", b"T", b"NM"))
-        day = _value(annotation, b"M")[2:10]
+        text, author, name = (annotation_value(annotation, key) for key in (b"Contents", b"T", b"NM"))
+        day = annotation_value(annotation, b"M")[2:10]
         parent = pdfium_c.FPDFAnnot_GetLinkedAnnot(annotation, b"IRT")
         if parent:
             shown_day = f"{day[:4]}-{day[4:6]}-{day[6:]}" if day.isdecimal() and len(day) == 8 else ""
-            answers.append((_value(parent, b"NM"), _value(annotation, b"State"), [author, shown_day, text]))
+            answers.append(
+                (annotation_value(parent, b"NM"), annotation_value(annotation, b"State"), [author, shown_day, text])
+            )
             pdfium_c.FPDFPage_CloseAnnot(parent)
         elif text:
             notes[name or f"{index}"] = _note(text, [], is_done=False, words=None)
@@ -188,7 +203,8 @@ def _page_notes(page: pypdfium2.PdfPage) -> Iterator[dict[str, Any]]:
     yield from notes.values()
 
 
-def _value(annotation: Any, key: bytes) -> str:  # noqa: ANN401 (a C handle)
+def annotation_value(annotation: Any, key: bytes) -> str:  # noqa: ANN401 (a C handle)
+    """The text of an annotation's entry; empty without it."""
     length = pdfium_c.FPDFAnnot_GetStringValue(annotation, key, None, 0)
     buffer = (pdfium_c.FPDF_WCHAR * (length // 2 + 1))()
     pdfium_c.FPDFAnnot_GetStringValue(annotation, key, buffer, length)

@@ -11,14 +11,17 @@ from hub.access.principals import Classification, Principal
 from hub.core.errors import Conflict
 from hub.core.temporary import temp_dir
 from knowledge.documents.uploads import Upload, create_document, hash_file
+from knowledge.originals import read_notes, remove_notes
 from knowledge.types.anonymising import Anonymising
 from review.models import Review
+from review.report.annotated.references import REFERENCE, is_written_here
 from review.runs.reviews import start_review
 
 
 def take_next_version(principal: Principal, review: Review, content: bytes) -> Review:
     """Store a file as the next version of a review's document, and start a review of it by the same check list.
 
+    The hub's notes are taken out before, since not all who may read the document may read the review. Others' stay.
     Needs the scopes of an upload and of a review, and to own or curate the document. Raises what these do; Conflict
     when a newer version than the reviewed one is there: it would be hidden by this one.
     """
@@ -26,6 +29,7 @@ def take_next_version(principal: Principal, review: Review, content: bytes) -> R
     if version is None or version.document.latest_version_id != version.pk:
         raise Conflict(_("The document has a newer version than the one that was reviewed."), code="newer_version")
     document = version.document
+    content = _without_our_notes(review, content)
     with tempfile.NamedTemporaryFile(prefix="hub-next-", dir=temp_dir()) as file:
         file.write(content)
         file.flush()
@@ -44,3 +48,14 @@ def take_next_version(principal: Principal, review: Review, content: bytes) -> R
         create_document(principal=principal, upload=upload)
     checklist = review.checklist_version.checklist.code
     return start_review(principal=principal, document_id=document.public_id, checklist=checklist)
+
+
+def _without_our_notes(review: Review, content: bytes) -> bytes:
+    _format, notes = read_notes(content)
+    found = [line for note in notes for line in REFERENCE.finditer(note["text"])]
+    ours = {
+        line[0]
+        for line in found
+        if is_written_here(review.public_id, line["finding"], int(line["revision"]), line["sign"])
+    }
+    return remove_notes(content, sorted(ours)) if ours else content
