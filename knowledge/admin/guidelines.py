@@ -68,7 +68,7 @@ def import_page(request: HttpRequest) -> HttpResponseBase:
             if "store" in request.POST:
                 return _store(request, asked)
             preview = preview_import(principal=principal_of(request), asked=asked)
-            carried = carry_file(asked.filename, asked.content, salt=SALT)
+            carried = carry_file(request, asked.filename, asked.content, salt=SALT)
         except HubError as error:
             form.add_error(None, str(error))
     return render_page(

@@ -138,7 +138,9 @@ def import_page(request: HttpRequest, pk: int) -> HttpResponseBase:
             preview = master_files.preview_import(
                 principal=principal_of(request), code=checklist.code, filename=filename, content=content
             )
-            carried = carry_file(filename, content, salt=SALT) if preview.changes and not preview.problems else ""
+            carried = (
+                carry_file(request, filename, content, salt=SALT) if preview.changes and not preview.problems else ""
+            )
         except HubError as refused:
             error = str(refused)
     return render_page(

@@ -11,7 +11,7 @@ import sys
 import django
 django.setup()
 from dataclasses import asdict
-from django.contrib.auth.models import User
+from django.contrib.auth.models import Group, User
 from django.db import connection
 from django.utils import timezone
 from hub.access.models import AccessToken, Clearance
@@ -48,6 +48,19 @@ def lower(name):
 def forget_rights(name):
     Clearance.objects.filter(user__username=name).delete()
     CollectionGrant.objects.filter(user__username=name).delete()
+
+def join(name):
+    group, _made = Group.objects.get_or_create(name="reads-default")
+    CollectionGrant.objects.get_or_create(collection=Collection.objects.get(slug="default"), group=group)
+    User.objects.get(username=name).groups.add(group)
+
+def leave(name):
+    User.objects.get(username=name).groups.clear()
+
+def deactivate(name):
+    user = User.objects.get(username=name)
+    user.is_active = False
+    user.save(update_fields=["is_active"])
 
 def withdraw(name):
     CollectionGrant.objects.get(user__username=name).delete()

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 
+import httpx2
 import pytest
 from mcp import MCPError
 from mcp.client.subscriptions import SubscriptionLost
 from mcp.shared.subscriptions import ResourcesListChanged, ToolsListChanged
 
-from tests.mcp_bridge.conftest import stdio_session
+from tests.mcp_bridge.conftest import TestSite, stdio_session
 from tests.mcp_bridge.test_http import upload
 
 pytestmark = pytest.mark.anyio
@@ -152,3 +153,48 @@ async def test_no_event_is_told_once_a_token_has_ended_by_itself(site, hub, oper
 async def into(told: list[object], news) -> None:
     async for event in news:
         told.append(event)
+
+
+@pytest.mark.parametrize("change", ["leave", "deactivate"])
+async def test_a_token_of_before_opens_nothing_more_once_its_owner_left(site, hub, operator, change):
+    """At REST, MCP over HTTP of both eras, stdio, and an open stream: what a group gave goes with it."""
+    name = f"stale-{change}"
+    hub.tokens[name] = token = operator("make", name)
+    operator("join", name)
+    async with (
+        site.client("core") as admin,
+        site.client("core", owner=name) as new,
+        site.client("core", owner=name, mode="legacy") as old,
+        stdio_session(hub.stdio("core", HUB_TOKEN=token)) as local,
+    ):
+        document = await upload(admin, f"{name}.md")
+        clients = (new, old, local)
+        for client in clients:
+            assert document["document_id"] in str(await client.call_tool("list_documents", {}))
+        assert rest_status(site, name, document) == 200
+        told: list[object] = []
+        async with (
+            new.listen(resource_subscriptions=[document["resource_uri"]]) as news,
+            asyncio.timeout(60),
+        ):
+            operator(change, name)
+            await upload(admin, f"{name}.md", content="# 改版\n\n見えない内容。\n")
+            if change == "deactivate":
+                with pytest.raises((MCPError, SubscriptionLost)):
+                    await into(told, news)
+            else:
+                with suppress(TimeoutError, MCPError, SubscriptionLost):
+                    async with asyncio.timeout(3):
+                        await into(told, news)
+        assert document["resource_uri"] not in str(told)
+        for client in clients:
+            if change == "deactivate":
+                with pytest.raises(MCPError):
+                    await client.call_tool("list_documents", {})
+            else:
+                assert document["document_id"] not in str(await client.call_tool("list_documents", {}))
+        assert rest_status(site, name, document) == (401 if change == "deactivate" else 404)
+
+
+def rest_status(site: TestSite, owner: str, document: dict[str, str]) -> int:
+    return httpx2.get(f"{site.url}/api/v1/documents/{document['document_id']}", headers=site.headers(owner)).status_code
