@@ -14,7 +14,7 @@ class KnowledgeConfig(AppConfig):
         from hub.access.people import CARRIED_BY_GROUPS, CARRIED_BY_PERSON
         from hub.access.rights import HIDDEN_IDS, RIGHTS
         from hub.access.services import SCOPES
-        from knowledge.collections import carried_by_groups, carried_by_person, granted_scopes, rights_by_grants
+        from knowledge.grants import carried_by_groups, carried_by_person, granted_scopes, rights_by_grants
         from knowledge.models import Collection, CollectionGrant, Document
 
         SCOPES.register(granted_scopes)

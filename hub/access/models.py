@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from django.conf import settings
 from django.contrib.auth.models import Group, User
@@ -25,6 +25,10 @@ from hub.access.provider_models import (  # noqa: F401 (Django looks for models 
     ProviderGroup,
     ProviderState,
 )
+from hub.core.bounds import check_row
+
+if TYPE_CHECKING:
+    from django_stubs_ext import StrPromise
 
 
 class Clearance(models.Model):
@@ -60,6 +64,10 @@ class GrantQuerySet(models.QuerySet[Any]):
         own = models.Q(user_id=principal.user_id) | models.Q(group_id__in=list(principal.group_ids))
         return self.in_force().filter(own)
 
+    def limited(self) -> Self:
+        """Keep the grants that end, or have ended: those until a moment, and those handed on."""
+        return self.filter(until__isnull=False)
+
     def own_of(self, principal: Principal) -> Self:
         """Keep of those the grants that nobody handed on to the person."""
         return self.held_by(principal).filter(delegator__isnull=True)
@@ -68,11 +76,23 @@ class GrantQuerySet(models.QuerySet[Any]):
 NOT_ENDED = models.Q(until__isnull=True) | models.Q(until__gt=Now())
 
 
+def _person(verbose_name: StrPromise) -> models.ForeignKey[User | None, User | None]:
+    return models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.SET_NULL,
+        null=True,
+        editable=False,
+        related_name="+",
+        verbose_name=verbose_name,
+    )
+
+
 class Grant(models.Model):
     """A role of a person or of a group. ``SAME`` names the fields that say which role it is, and where.
 
     It ends at ``until``, if that is set. With a ``delegator`` it was handed on by a person, and counts only as long as
-    they have the role themselves.
+    they have the role themselves. Who gave it last, when and why, and who ended it before its time, is kept with it;
+    ``given_by`` and ``ended_by`` are None for what was done by a command, or before this was kept.
     """
 
     SAME: ClassVar[tuple[str, ...]]
@@ -86,11 +106,33 @@ class Grant(models.Model):
         related_name="+",
         verbose_name=_("handed on by"),
     )
+    reason = models.CharField(_("reason"), max_length=200, default="", db_default="", blank=True)
+    given_by = _person(_("given by"))
+    given_at = models.DateTimeField(_("given on"), null=True, editable=False)
+    ended_by = _person(_("ended by"))
 
     objects = GrantQuerySet.as_manager()
 
     class Meta:
         abstract = True
+
+    def give(
+        self, principal: Principal, *, until: datetime | None, reason: str, delegator_id: int | None = None
+    ) -> None:
+        """Save the grant as given now by the caller, who may; bounds are checked."""
+        self.until, self.reason, self.delegator_id, self.ended_by = until, reason, delegator_id, None
+        self.given_by_id, self.given_at = principal.user_id, timezone.now()
+        check_row(self, only=("reason",))
+        self.save()
+
+    def end(self, principal: Principal) -> bool:
+        """End the grant now, by the database's clock, and keep it; False for one that ended. Call in a transaction."""
+        if not type(self)._base_manager.select_for_update().filter(NOT_ENDED, pk=self.pk).exists():
+            return False
+        self.until, self.ended_by_id = Now(), principal.user_id
+        self.save(update_fields=["until", "ended_by"])  # heard by open streams
+        self.refresh_from_db(fields=["until"])
+        return True
 
 
 class HubRoleGrant(Grant):

@@ -12,17 +12,17 @@ from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
 
 from django.contrib.auth.models import Group, User
-from django.db import transaction
-from django.db.models import Q
+from django.db import IntegrityError, transaction
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from hub.access.models import Clearance, HubRoleGrant
+from hub.access.models import Clearance, Grant, HubRoleGrant
 from hub.access.permissions import HUB_ROLES
 from hub.access.principals import Classification, HubRight, HubRole, Principal
 from hub.access.provider_models import ProviderAccount
 from hub.access.services import record_event
-from hub.core.errors import Conflict, Forbidden, InvalidInput
+from hub.core.errors import Conflict, Forbidden, InvalidInput, NotFound
 from hub.core.extensions import ExtensionPoint
 
 GIVEN_BY_SUPERUSERS = frozenset({HubRole.USER_ADMINISTRATOR})
@@ -127,11 +127,34 @@ def save_hub_role(*, principal: Principal, grant: HubRoleGrant) -> HubRoleGrant:
             check_hub_role(principal, row.role, user=row.user, group=row.group)
     if grant.until is not None and (before is None or before.until != grant.until):
         check_end(grant.until)
-    grant.delegator = None  # it is given now, no longer handed on
-    grant.save()
+    grant.give(principal, until=grant.until, reason=grant.reason)  # by who gives it now, no longer handed on
     end = {"until": grant.until.isoformat()} if grant.until else {}
-    _record_role(principal, granted=str(grant), replaced=[str(before)] if before else [], **end)
+    replaced = [str(before)] if before else []
+    _record_role(principal, granted=str(grant), replaced=replaced, reason=grant.reason, **end)
     return grant
+
+
+def give_hub_role(
+    *,
+    principal: Principal,
+    role: HubRole,
+    user: User | None = None,
+    group: Group | None = None,
+    until: datetime | None = None,
+    reason: str = "",
+) -> HubRoleGrant:
+    """Give a role of the hub to a person or a group, or change when it ends and why.
+
+    Raises as :func:`save_hub_role`; Conflict when somebody else gives it just now.
+    """
+    same = {"role": role, "user": user, "group": group}
+    grant = HubRoleGrant.objects.filter(**same).first() or HubRoleGrant(**same)
+    grant.until, grant.reason = until, reason
+    try:
+        with transaction.atomic():
+            return save_hub_role(principal=principal, grant=grant)
+    except IntegrityError as error:
+        raise Conflict(_("Somebody else gives this role just now. Look again."), code="given_meanwhile") from error
 
 
 @transaction.atomic
@@ -140,6 +163,29 @@ def withdraw_hub_role(*, principal: Principal, grant: HubRoleGrant) -> None:
     check_hub_role(principal, grant.role, user=grant.user, group=grant.group)
     _record_role(principal, withdrawn=str(grant))
     grant.delete()
+
+
+@transaction.atomic
+def end_hub_role(*, principal: Principal, grant_id: int) -> HubRoleGrant:
+    """End a grant of a role of the hub now, and keep it among those that ended. Who handed it on may, too.
+
+    Raises NotFound; Forbidden: see :func:`check_hub_role`.
+    """
+    grant: HubRoleGrant | None = HubRoleGrant.objects.select_related("user", "group").filter(pk=grant_id).first()
+    if grant is None:
+        raise NotFound(_("There is no such grant."), code="grant_not_found")
+    if grant.delegator_id is None or grant.delegator_id != principal.user_id:
+        check_hub_role(principal, grant.role, user=grant.user, group=grant.group)
+    if grant.end(principal):
+        _record_role(principal, ended=str(grant))
+    return grant
+
+
+def limited_hub_roles(principal: Principal) -> QuerySet[HubRoleGrant]:
+    """The grants of roles of the hub that end or have ended, the last to end first. For who administers people."""
+    principal.require_hub(HubRight.PEOPLE)
+    rows = HubRoleGrant.objects.limited().select_related("user", "group", "delegator", "given_by", "ended_by")
+    return rows.order_by("-until", "pk")
 
 
 def _record_role(principal: Principal, **details: object) -> None:
@@ -168,8 +214,17 @@ def check_delegation(principal: Principal, person: User, until: datetime, *, has
         )
 
 
+def check_handed_on(principal: Principal, row: Grant, holder: User) -> None:
+    """Raise Conflict for a grant in force that is not the caller's own handing on: they would take over another's."""
+    is_in_force = row.until is None or row.until > timezone.now()
+    if is_in_force and row.delegator_id != principal.user_id:
+        raise Conflict(_('"{holder}" has this role already.'), code="has_role", holder=holder.get_username())
+
+
 @transaction.atomic
-def delegate_hub_role(*, principal: Principal, to: User, role: HubRole, until: datetime) -> HubRoleGrant:
+def delegate_hub_role(
+    *, principal: Principal, to: User, role: HubRole, until: datetime, reason: str = ""
+) -> HubRoleGrant:
     """Hand a role of the hub on to a person until a moment, as long as the caller has it.
 
     Never that of a user administrator, and not by a call without the role's scopes. Raises what
@@ -181,11 +236,11 @@ def delegate_hub_role(*, principal: Principal, to: User, role: HubRole, until: d
     check_delegation(principal, to, until, has_role=own.exists())
     given = {"until": until, "delegator_id": principal.user_id}
     row, is_new = HubRoleGrant.objects.get_or_create(user=to, role=role, defaults=given)
-    if not is_new and row.delegator_id != principal.user_id:
-        raise Conflict(_('"{holder}" has this role already.'), code="has_role", holder=to.get_username())
-    row.until = until
-    row.save(update_fields=["until"])
-    _record_role(principal, delegated=str(row), by=principal.name, to=to.get_username(), until=until.isoformat())
+    if not is_new:
+        check_handed_on(principal, row, to)
+    row.give(principal, until=until, reason=reason, delegator_id=principal.user_id)
+    end = until.isoformat()
+    _record_role(principal, delegated=str(row), by=principal.name, to=to.get_username(), until=end, reason=reason)
     return row
 
 

@@ -222,12 +222,12 @@ class HubRoleGrantAdmin(HubModelAdmin):
     """Who may do what with what belongs to no collection; who administers people gives and takes it."""
 
     right = HubRight.PEOPLE
-    list_display = ("holder", "role", "until", "delegator")
+    list_display = ("holder", "role", "until", "delegator", "given_by", "reason")
     list_filter = ("role",)
-    list_select_related = ("user", "group", "delegator")
+    list_select_related = ("user", "group", "delegator", "given_by")
     search_fields = ("user__username", "group__name")
     autocomplete_fields = ("user", "group")
-    fields = ("user", "group", "role", "until")
+    fields = ("user", "group", "role", "until", "reason")
 
     may_delete = holders
 

@@ -17,6 +17,7 @@ from hub.admin_site.pages import admin_page, principal_of, render_page
 from hub.core.errors import Forbidden, NotFound
 from hub.people.rights import find_person, people_shown_to, rights_of_person
 from hub.people.sight import MOST_SHOWN, seen_by
+from knowledge.models import Collection
 
 PEOPLE_LISTED = 50
 COLLECTIONS_LISTED = 100
@@ -40,12 +41,15 @@ def rights_page(request: HttpRequest) -> HttpResponseBase:
     principal, asked = principal_of(request), request.GET.get("q", "").strip()[:150]
     with _refused_as_pages():
         people = people_shown_to(principal)
+    collections = Collection.objects.visible_to(principal, Scope.ADMIN).order_by("slug")
     found = list(people.filter(username__icontains=asked)[: PEOPLE_LISTED + 1])
     return render_page(
         request,
         "admin/hub/rights.html",
         title=_("Who may what, and why"),
         asked=asked,
+        collections=Paginator(collections, COLLECTIONS_LISTED).get_page(request.GET.get("page", "1")[:9]),
+        may_give_hub_roles=principal.may(HubRight.PEOPLE),
         people=found[:PEOPLE_LISTED],
         is_cut=len(found) > PEOPLE_LISTED,
         roles=[Role(role).label for role in ROLE_SCOPES],
@@ -73,6 +77,7 @@ def rights_of_page(request: HttpRequest, user_id: int) -> HttpResponseBase:
         "admin/hub/rights_of.html",
         title=_("What {name} may do").format(name=person),
         found=found,
+        may_give_hub_roles=principal.may(HubRight.PEOPLE),
         page=Paginator(found.collections, COLLECTIONS_LISTED).get_page(request.GET.get("page", "1")[:9]),
     )
 

@@ -22,6 +22,7 @@ CONFIRMED_PAGES = frozenset(
     {
         *(f"{model}_{page}" for model in (*OF_RIGHTS, *OF_RIGHTS_TOO) for page in ("add", "change", "delete")),
         *("auth_user_password_change", "access_accesstoken_add", "hub_second_factor"),
+        *("hub_collection_grants", "hub_role_grants"),
         "evaluation_evaluationdataset_readers",
         *("knowledge_document_delete", "knowledge_document_delete_many", "knowledge_collection_delete"),
         *("knowledge_collection_change", "knowledge_source_delete", "knowledge_embeddingset_drop"),

@@ -79,8 +79,8 @@ class HeldRight:
 class CollectionRights:
     """What a person may do in a collection: ``scopes``, none where it is classified above their ceiling.
 
-    ``documents_above`` counts its documents that are classified above the person's ceiling, among those that the
-    caller may read.
+    ``administered``: the caller gives roles in it. ``documents_above`` counts its documents that are classified above
+    the person's ceiling, among those that the caller may read.
     """
 
     slug: str
@@ -90,6 +90,7 @@ class CollectionRights:
     reasons: tuple[Reason, ...]
     is_above_ceiling: bool
     documents_above: int
+    administered: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -245,6 +246,8 @@ def _in_collections(
         .values_list("collection_id")
         .annotate(Count("pk"))
     )
+    administered = Collection.objects.visible_to(principal, Scope.ADMIN).filter(pk__in=[one.pk for one in named])
+    given = set(administered.values_list("pk", flat=True))
     found = []
     for collection in named:
         why = ([explained.superuser()] if user.is_superuser else []) + reasons[collection.pk]
@@ -258,6 +261,7 @@ def _in_collections(
                 reasons=tuple(why),
                 is_above_ceiling=is_above,
                 documents_above=above.get(collection.pk, 0),
+                administered=collection.pk in given,
             )
         )
     return tuple(found)

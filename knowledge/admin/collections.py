@@ -22,16 +22,8 @@ from hub.admin_site.pages import is_staff, principal_of
 from hub.core.errors import InvalidInput
 from knowledge.admin.curated import CuratedAdmin
 from knowledge.admin.fields import LinesField, kind_choices
-from knowledge.collections import (
-    Grantee,
-    create_collection,
-    delete_collection,
-    find_holder,
-    grant_role,
-    grantee_of,
-    update_collection,
-    withdraw_role,
-)
+from knowledge.collections import create_collection, delete_collection, update_collection
+from knowledge.grants import Grantee, find_holder, grant_role, grantee_of, withdraw_role
 from knowledge.models import Collection, CollectionGrant, DocumentType
 
 
@@ -43,7 +35,7 @@ class GrantForm(forms.ModelForm[CollectionGrant]):
 
     class Meta:
         model = CollectionGrant
-        fields = ("user", "group", "role", "until")
+        fields = ("user", "group", "role", "until", "reason")
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401
         super().__init__(*args, **kwargs)
@@ -74,7 +66,7 @@ class GrantInline(HubTabularInline):
 
     model = CollectionGrant
     form = GrantForm
-    fields = ("user", "group", "role", "until")
+    fields = ("user", "group", "role", "until", "reason")
     extra = 0
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[CollectionGrant]:
@@ -183,6 +175,7 @@ class CollectionAdmin(HubModelAdmin):
                     to=grantee_of(one.instance),
                     role=one.instance.role,
                     until=one.instance.until,
+                    reason=one.instance.reason,
                 )
             for one in (*removed, *given):
                 old = before.get(one.instance.pk)

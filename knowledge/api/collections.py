@@ -18,8 +18,9 @@ from hub.rest.pagination import KeysetPage, cursor_scope, paginate_keyset
 from hub.rest.responses import created
 from hub.rest.schemas import Page, PageQuery
 from knowledge import collections as collection_services
-from knowledge.collections import Grantee
+from knowledge import grants as grant_services
 from knowledge.documents.schemas import CollectionOut, collection_out
+from knowledge.grants import Grantee
 from knowledge.models import Collection, CollectionGrant
 from knowledge.models.collections import RETENTION_DAYS
 from knowledge.types.anonymising import KINDS, LONGEST_FIELD, MOST_FIELDS
@@ -101,6 +102,7 @@ class GrantIn(Schema):
 class GrantGivenIn(GrantIn):
     until: Moment | None = Field(None, description="when it ends; without, it is for good")
     delegate: bool = Field(False, description="hand a role of one's own on to a person, until a moment")
+    reason: str = Field("", max_length=200, description="why, for who looks at it later")
 
 
 class GrantOut(Schema):
@@ -109,12 +111,16 @@ class GrantOut(Schema):
     role: str
     until: datetime | None
     delegated_by: str | None = Field(description="who handed it on; it counts as long as they have the role")
+    reason: str
+    given_by: str | None = Field(description="null for a command, and for what was given before this was kept")
+    given_at: datetime | None
+    ended_by: str | None = Field(description="who ended it before its time")
 
 
 @router.get("/collections/{slug}/grants", response=list[GrantOut])
 def list_grants(request: HubRequest, slug: str) -> list[GrantOut]:
     """Who has which role in a collection; for its administrators."""
-    return [_out(row) for row in collection_services.list_grants(request.principal, slug)]
+    return [_out(row) for row in grant_services.list_grants(request.principal, slug)]
 
 
 @router.put("/collections/{slug}/grants", response=GrantOut)
@@ -124,14 +130,19 @@ def grant_role(request: HubRequest, slug: str, given: GrantGivenIn) -> GrantOut:
         if given.until is None or given.group:
             raise InvalidInput(_("Name the person and when it ends."), field="until")
         return _out(
-            collection_services.delegate_role(
-                principal=request.principal, slug=slug, to=given.user, role=given.role, until=given.until
+            grant_services.delegate_role(
+                principal=request.principal,
+                slug=slug,
+                to=given.user,
+                role=given.role,
+                until=given.until,
+                reason=given.reason,
             )
         )
     to = Grantee(user=given.user, group=given.group)
     return _out(
-        collection_services.grant_role(
-            principal=request.principal, slug=slug, to=to, role=given.role, until=given.until
+        grant_services.grant_role(
+            principal=request.principal, slug=slug, to=to, role=given.role, until=given.until, reason=given.reason
         )
     )
 
@@ -140,8 +151,15 @@ def grant_role(request: HubRequest, slug: str, given: GrantGivenIn) -> GrantOut:
 def withdraw_role(request: HubRequest, slug: str, taken: Annotated[GrantIn, Query()]) -> Status[None]:
     """Take a role back."""
     to = Grantee(user=taken.user, group=taken.group)
-    collection_services.withdraw_role(principal=request.principal, slug=slug, to=to, role=taken.role)
+    grant_services.withdraw_role(principal=request.principal, slug=slug, to=to, role=taken.role)
     return Status(204, None)
+
+
+@router.post("/collections/{slug}/grants/end", response=GrantOut)
+def end_role(request: HubRequest, slug: str, ended: GrantIn) -> GrantOut:
+    """End a role now; the grant stays in the list. For the collection's administrators, and for who handed it on."""
+    to = Grantee(user=ended.user, group=ended.group)
+    return _out(grant_services.end_role(principal=request.principal, slug=slug, to=to, role=ended.role))
 
 
 def _out(row: CollectionGrant) -> GrantOut:
@@ -151,4 +169,8 @@ def _out(row: CollectionGrant) -> GrantOut:
         role=row.role,
         until=row.until,
         delegated_by=row.delegator.get_username() if row.delegator else None,
+        reason=row.reason,
+        given_by=row.given_by.get_username() if row.given_by else None,
+        given_at=row.given_at,
+        ended_by=row.ended_by.get_username() if row.ended_by else None,
     )

@@ -24,7 +24,7 @@ from django.urls import URLPattern, reverse
 from hub.site.api import api
 from hub.site.urls import urlpatterns
 from tests.access.answers import Answer, Observed
-from tests.access.people import NOBODY, PERSONS, PeopledHub
+from tests.access.people import COLLECTION, NOBODY, PERSONS, PeopledHub
 from tests.properties.examples import TURTLE
 
 PAGES = ("list", "add", "change", "history", "delete")
@@ -138,6 +138,7 @@ def _value(page: str, name: str, hub: PeopledHub) -> Any:
         "content_type_id": 1,
         "object_id": "1",
         "code": getattr(row, "code", ""),
+        "slug": COLLECTION,
     }
     return values.get(name, row.pk if row else None)
 

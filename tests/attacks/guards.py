@@ -16,7 +16,7 @@ from hub.admin_site import visible as visible_rows_module
 from hub.admin_site.base import HubModelAdmin
 from hub.audit import events
 from hub.evaluation.models import EvaluationDatasetQuerySet
-from knowledge import collections
+from knowledge import grants
 from knowledge.models import Collection
 from knowledge.models.collections import CollectionQuerySet
 from knowledge.models.documents import DocumentQuerySet
@@ -75,7 +75,7 @@ GUARDS = (
     _out("who sets a ceiling", people_pages, "save_ceiling", lambda *, principal, clearance: clearance.save()),
     _out("what a list is looked up by", HubModelAdmin, "lookup_allowed", _yes),
     _out("scopes that roles can use", people_pages, "usable_scopes", lambda _principal: ALL_SCOPES),
-    _out("the last administrator of a collection", collections, "_check_not_last", _nothing),
-    _out("who gives roles in a collection", collections, "get_collection", _any_collection),
+    _out("the last administrator of a collection", grants, "_check_not_last", _nothing),
+    _out("who gives roles in a collection", grants, "get_collection", _any_collection),
     _out("whose a token is", services, "bearer_of", lambda _row, *, now: local_operator()),
 )

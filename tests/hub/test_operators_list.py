@@ -15,6 +15,7 @@ from hub.core.beat_signs import KEY, seen_seconds_ago
 from hub.core.disk_room import Room
 from hub.core.errors import Unauthenticated
 from hub.core.valkey import client_of
+from hub.management.commands import doctor
 from hub.site.alerts import troubles
 from hub.site.server_options import server_options
 
@@ -91,3 +92,21 @@ def test_a_disk_that_is_nearly_full_is_told_by_its_folder(client, monkeypatch, s
     assert str(settings.HUB_DATA_DIR) in troubles()[f"storage:{settings.HUB_DATA_DIR}"]
     text = client.get("/metrics", headers={"Host": "localhost"}).content.decode()
     assert f'hub_disk_free_bytes{{folder="{settings.HUB_DATA_DIR}"}}' in text
+
+
+@pytest.mark.parametrize(
+    ("user", "landlock", "status", "said"),
+    [
+        (1000, 4, "ok", "their own file alone"),
+        (1000, 0, "note", "no Landlock"),
+        (0, 4, "note", "Landlock alone keeps"),
+        (0, 0, "warning", "nothing keeps"),
+    ],
+)
+def test_doctor_says_what_parser_children_are_kept_from(monkeypatch, user, landlock, status, said):
+    monkeypatch.setattr("os.geteuid", lambda: user)
+    monkeypatch.setattr(doctor, "landlock_version", lambda: landlock)
+    monkeypatch.setattr(doctor, "can_refuse_network", lambda: True)
+    line = doctor._parser_children()
+    assert line["status"] == status
+    assert said in str(line["detail"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from argparse import ArgumentParser
 from collections.abc import Callable, Iterator
@@ -27,9 +28,9 @@ from hub.llm.confirmations import find_confirmation
 from hub.llm.providers.registry import check_llm, get_provider, is_configured
 from hub.rest.readiness import BASE_CHECKS
 from knowledge.checks import READINESS_CHECKS
-from knowledge.collections import curators_without_hub_role
 from knowledge.consistency import check_consistency
 from knowledge.documents.workers import worker_is_alive
+from knowledge.grants import curators_without_hub_role
 from knowledge.index.outside import service_of
 from knowledge.index.warm_up import way_to_warm
 from knowledge.storage import (
@@ -196,9 +197,15 @@ def _connections() -> Iterator[dict[str, object]]:
 
 def _parser_children() -> dict[str, object]:
     network, files = can_refuse_network(), landlock_version() > 0
-    if network and files:
+    is_root = os.geteuid() == 0
+    if network and files and not is_root:
         return _line("parser children", "ok", "they have no network, and see their own file alone")
     advice = []
+    if is_root:
+        left = "Landlock alone keeps its files from them" if files else "nothing keeps its files from them"
+        advice.append(
+            f"the hub runs as root, and so do they, without its capabilities: {left}; run it as a user of its own"
+        )
     if not network:
         advice.append(
             "the kernel lets them not give up the network; give the container a seccomp profile that allows seccomp "
@@ -208,7 +215,7 @@ def _parser_children() -> dict[str, object]:
         advice.append(
             "the kernel has no Landlock (Linux 5.13, in `lsm=`), so they can read what the hub's system user can read"
         )
-    return _line("parser children", "note", "; ".join(advice))
+    return _line("parser children", "note" if files or not is_root else "warning", "; ".join(advice))
 
 
 def _hub_curators() -> Iterator[dict[str, object]]:

@@ -14,7 +14,7 @@ from hub.access.models import AuditEvent, HubRoleGrant
 from hub.access.principals import ALL_SCOPES, HubRight, HubRole, Role, Scope, local_operator, system_principal
 from hub.access.services import authenticate, create_token, principal_for_user, usable_scopes
 from hub.core.errors import Forbidden, Unauthenticated
-from knowledge.collections import curators_without_hub_role
+from knowledge.grants import curators_without_hub_role
 from knowledge.models import Collection
 from tests.factories import hub_curator, make_hub_curator, new_user, principal_with
 from tests.hub.admin.support import client_of, make_user
@@ -101,7 +101,7 @@ def test_administrators_give_hub_roles_in_the_admin_and_nobody_else():
     assert taken.status_code == 302
     assert not principal_for_user(user).may(HubRight.MASTERS)
     lines = AuditEvent.objects.filter(resource="hub_roles").order_by("pk").values_list("details", flat=True)
-    assert [sorted(line) for line in lines] == [["granted", "replaced"], ["withdrawn"]]
+    assert [sorted(line) for line in lines] == [["granted", "reason", "replaced"], ["withdrawn"]]
 
 
 def test_doctor_names_whom_an_upgrade_took_the_masters_from_until_somebody_has_the_role(capsys):

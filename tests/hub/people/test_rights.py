@@ -19,7 +19,7 @@ from hub.access.services import principal_for_user
 from hub.core.errors import Forbidden, NotFound
 from hub.evaluation.models import EvaluationDataset
 from hub.people.rights import ReasonKind, find_person, people_shown_to, rights_of_person
-from knowledge.collections import delegate_role
+from knowledge.grants import delegate_role
 from knowledge.models import Collection, CollectionGrant
 from tests.factories import make_holder, new_collection, new_user
 from tests.hub.admin.support import client_of, make_user

@@ -47,10 +47,19 @@ def test_an_administrator_gives_and_takes_roles_and_what_they_open_follows(rules
     given = {"user": "担当者", "role": "reader"}
     first, second = (ask("PUT", "/rules/grants", given) for _ in range(2))
 
-    assert (first.status_code, first.json()) == (
-        200,
-        {"user": "担当者", "group": None, "role": "reader", "until": None, "delegated_by": None},
-    )
+    assert first.status_code == 200
+    assert first.json()["given_at"]
+    assert first.json() | {"given_at": None} == {
+        "user": "担当者",
+        "group": None,
+        "role": "reader",
+        "until": None,
+        "delegated_by": None,
+        "reason": "",
+        "given_by": "課長",
+        "given_at": None,
+        "ended_by": None,
+    }
     assert second.status_code == 200
     assert other("GET", "/rules").status_code == 200
     roles = [(row["user"], row["role"]) for row in ask("GET", "/rules/grants").json()]

@@ -15,7 +15,7 @@ from hub.access.people import delegate_hub_role, save_hub_role
 from hub.access.principals import ALL_SCOPES, HubRole, Role, Scope, local_operator
 from hub.access.services import authenticate, create_token, principal_for_user
 from hub.core.errors import Conflict, Forbidden, InvalidInput
-from knowledge.collections import (
+from knowledge.grants import (
     Grantee,
     carried_by_groups,
     carried_by_person,
