@@ -10,6 +10,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
 from datetime import timedelta
 from time import time as clock
 
@@ -17,12 +18,13 @@ import redis
 from apprise import Apprise
 from django.conf import settings
 from django.core.cache import cache
-from django.db import DatabaseError
+from django.db import Error as DatabaseError
 from django.db.models import Count, Q
 from django.db.models.functions import Now
 from django.template.defaultfilters import filesizeformat
 from django.utils import formats, timezone, translation
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from hub.backups.runs import backup_state
 from hub.core.beat_signs import GONE_AFTER_S, seen_seconds_ago
@@ -48,15 +50,55 @@ FAILING_FROM = 5  # failures, and at least half of what ended
 MCP_FAILING_FROM = 5  # failures within FAILING_WITHIN; there should be none
 SOURCES_AT_MOST = 20
 AUDIT = "hub.verify_audit"
+DISK = "storage:"  # before the folder
+DATABASE, QUEUE = "database", "queue"
+_AWAY = {
+    DATABASE: gettext_lazy("PostgreSQL does not answer: %(reason)s. See DATABASE_URL and the server's log."),
+    QUEUE: gettext_lazy("The queue (Valkey or Redis) does not answer: %(reason)s. See REDIS_URL."),
+}
 _STATE, _LOCK, _MCP_SUMS = "alerts:said", "alerts:looking", "alerts:mcp"
 _LOCK_S = 60
+
+
+@dataclass(slots=True)
+class _Said:
+    """What was said and is not over, as this process knows it, and whether the cache has it too."""
+
+    troubles: dict[str, str] = field(default_factory=dict)
+    is_kept: bool = True
+
+
+_said = _Said()
 
 
 def troubles() -> dict[str, str]:
     """Name what is wrong now: {key: one sentence in the active language}. Six queries at most and one for workers.
 
-    It remembers how many MCP requests had failed, to see at the next look how many more there are.
+    A server that is away is one of them, and what only it could say is left out. It remembers how many MCP requests had
+    failed, to see at the next look how many more there are.
     """
+    found = _disks()
+    for server, parts in ((DATABASE, (_work, _backup, _failing_work)), (QUEUE, (_mcp, _beat))):
+        try:
+            for part in parts:
+                found |= part()
+        except (DatabaseError, redis.RedisError) as error:
+            logger.warning("alerts: %s is away: %s", server, error)
+            found[server] = _AWAY[server] % {"reason": str(error).strip().partition("\n")[0]}
+    return found
+
+
+def _disks() -> dict[str, str]:
+    return {
+        f"{DISK}{room.folder}": _("The disk of %(folder)s is nearly full: %(room)s are free.")
+        % {"folder": room.folder, "room": filesizeformat(room.free_bytes)}
+        for room in rooms()
+        if room.is_nearly_full
+    }
+
+
+def _work() -> dict[str, str]:
+    """Work that waits for a worker, for days, or that mostly fails."""
     found = {}
     old = DocumentVersion.objects.filter(status__in=IN_WORK, queued_at__lt=Now() - WORKER_GONE_AFTER).exists()
     old = old or Review.objects.filter(status__in=UNFINISHED, created_at__lt=Now() - WORKER_GONE_AFTER).exists()
@@ -76,27 +118,31 @@ def troubles() -> dict[str, str]:
         found["bytes_waiting"] = _(
             "%(count)d stored files of deleted documents wait to be removed for days; see `manage.py doctor`."
         ) % {"count": waiting}
+    return found
+
+
+def _mcp() -> dict[str, str]:
     failures = _new_mcp_failures()
-    if failures >= MCP_FAILING_FROM:
-        found["mcp_failing"] = _(
-            "MCP requests are failing for reasons inside the hub: %(count)d within 15 minutes. The log says why."
-        ) % {"count": failures}
-    for room in rooms():
-        if room.is_nearly_full:
-            found[f"storage:{room.folder}"] = _("The disk of %(folder)s is nearly full: %(room)s are free.") % {
-                "folder": room.folder,
-                "room": filesizeformat(room.free_bytes),
-            }
+    if failures < MCP_FAILING_FROM:
+        return {}
+    said = _("MCP requests are failing for reasons inside the hub: %(count)d within 15 minutes. The log says why.")
+    return {"mcp_failing": said % {"count": failures}}
+
+
+def _beat() -> dict[str, str]:
     seen = seen_seconds_ago()
-    if seen is not None and seen > GONE_AFTER_S:
-        found["beat"] = _("Scheduled work stands still: beat has given no sign of life for %(seconds)d seconds.") % {
-            "seconds": GONE_AFTER_S
-        }
-    if late := backup_state().late_since:
-        found["backup"] = _("No good backup since %(moment)s; see `manage.py doctor`.") % {
-            "moment": formats.date_format(timezone.localtime(late), "DATETIME_FORMAT")
-        }
-    return found | _failing_work()
+    if seen is None or seen <= GONE_AFTER_S:
+        return {}
+    said = _("Scheduled work stands still: beat has given no sign of life for %(seconds)d seconds.")
+    return {"beat": said % {"seconds": GONE_AFTER_S}}
+
+
+def _backup() -> dict[str, str]:
+    late = backup_state().late_since
+    if not late:
+        return {}
+    moment = formats.date_format(timezone.localtime(late), "DATETIME_FORMAT")
+    return {"backup": _("No good backup since %(moment)s; see `manage.py doctor`.") % {"moment": moment}}
 
 
 def _failing_work() -> dict[str, str]:
@@ -134,21 +180,42 @@ def _new_mcp_failures() -> int:
 
 
 def look() -> None:
-    """Send what is new and what is over; nothing while another process looks. What can't be sent is tried again."""
-    if not settings.CONFIG.alert_urls or not cache.add(_LOCK, True, _LOCK_S):
+    """Send what is new and what is over; nothing while another process looks. What can't be sent is tried again.
+
+    While the cache is away, each process that looks goes by what it knows itself was said.
+    """
+    if not settings.CONFIG.alert_urls:
         return
     try:
-        with translation.override(settings.LANGUAGE_CODE):
-            said: dict[str, str] = cache.get(_STATE) or {}
-            now = troubles()
-            over = {key: _("Over: {trouble}").format(trouble=said[key]) for key in said.keys() - now.keys()}
-            new = {key: now[key] for key in now.keys() - said.keys()}
-            if (new or over) and not _send([*new.values(), *over.values()], is_trouble=bool(new)):
-                return
-            if new or over:
-                cache.set(_STATE, {key: said.get(key, now[key]) for key in now}, None)
-    finally:
+        if not cache.add(_LOCK, True, _LOCK_S):
+            return
+    except redis.RedisError:
+        _say_changes()
+        return
+    # A cache that goes away from here on is noticed at the next look; the lock ends by itself.
+    with suppress(redis.RedisError):
+        if _said.is_kept:
+            _said.troubles = cache.get(_STATE) or {}
+        _say_changes()
+        if not _said.is_kept:
+            cache.set(_STATE, _said.troubles, None)
+            _said.is_kept = True
         cache.delete(_LOCK)
+
+
+def _say_changes() -> None:
+    """Send what began and what ended since it was last said."""
+    said = _said.troubles
+    with translation.override(settings.LANGUAGE_CODE):
+        now = troubles()
+        # What a server that is away would say is neither new nor over.
+        is_blind = not now.keys().isdisjoint(_AWAY)
+        new = [key for key in now if key not in said]
+        ended = [key for key in said if key not in now and (not is_blind or key in _AWAY or key.startswith(DISK))]
+        over = [_("Over: {trouble}").format(trouble=said[key]) for key in ended]
+        if (new or ended) and _send([*(now[key] for key in new), *over], is_trouble=bool(new)):
+            _said.troubles = {key: text for key, text in (now | said).items() if key not in ended}
+            _said.is_kept = False
 
 
 def _send(lines: list[str], *, is_trouble: bool) -> bool:
@@ -183,6 +250,6 @@ async def _watch() -> None:
     while True:
         try:
             await in_thread(look)
-        except (DatabaseError, redis.RedisError) as error:
-            logger.warning("alerts: database or cache is away: %s", error)
+        except Exception:
+            logger.exception("alerts: a look failed")  # the next one may go well
         await asyncio.sleep(LOOK_EVERY_S)

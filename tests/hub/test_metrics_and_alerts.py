@@ -190,3 +190,47 @@ def test_failing_mcp_requests_are_said_from_five_within_a_quarter_of_an_hour(rec
 def test_a_quiet_hub_says_nothing(received):
     alerts.look()
     assert received == []
+
+
+@pytest.fixture
+def dead_queue(settings):
+    """A function that takes the queue and the cache away, and one that gives them back."""
+    working = settings.CACHES, settings.REDIS_CLIENT_URL
+    dead = "redis://127.0.0.1:1/0"  # nobody listens there
+
+    def take_away() -> None:
+        settings.CACHES = {"default": {**working[0]["default"], "LOCATION": dead}}
+        settings.REDIS_CLIENT_URL = dead
+
+    def give_back() -> None:
+        settings.CACHES, settings.REDIS_CLIENT_URL = working
+
+    return take_away, give_back
+
+
+def test_a_queue_that_is_away_is_said_once_though_the_cache_can_not_keep_what_was_said(received, dead_queue):
+    take_away, give_back = dead_queue
+    take_away()
+    alerts.look()
+    alerts.look()
+    assert [item["type"] for item in received] == ["failure"]
+    assert "REDIS_URL" in received[0]["message"]
+    give_back()
+    alerts.look()
+    alerts.look()
+    assert [item["type"] for item in received] == ["failure", "success"]
+
+
+def test_what_was_said_before_the_queue_went_away_is_neither_new_nor_over(received, dead_queue, waiting_review):
+    take_away, give_back = dead_queue
+    alerts.look()
+    take_away()
+    alerts.look()
+    give_back()
+    alerts.look()
+    assert [item["type"] for item in received] == ["failure", "failure", "success"]
+    assert "worker" not in received[1]["message"]
+    assert "REDIS_URL" in received[2]["message"]
+    Review.objects.filter(pk=waiting_review.pk).update(status="cancelled")
+    alerts.look()
+    assert [item["type"] for item in received][3:] == ["success"]
