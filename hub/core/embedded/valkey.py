@@ -39,13 +39,16 @@ class EmbeddedValkey(EmbeddedServer):
             self._ensure_running()
 
     def is_ready(self) -> bool:
-        """Tell whether the server answers, having read its log of writes."""
+        """Tell whether the server answers, having read its log of writes.
+
+        One whose disk is full refuses even PING, and writes again by itself when there is room.
+        """
         try:
             with socket.socket(socket.AF_UNIX) as connection:
                 connection.settimeout(_PING_LIMIT_S)
                 connection.connect(str(self._socket))
                 connection.sendall(b"PING\r\n")
-                return connection.recv(16).startswith(b"+PONG")
+                return connection.recv(16).startswith((b"+PONG", b"-MISCONF"))
         except OSError:
             return False
 
