@@ -16,6 +16,8 @@ from typing import Any
 
 import requests
 
+from hub.core.embedded.valkey import EmbeddedValkey
+
 ROOT = Path(__file__).resolve().parents[2]
 # An overloaded machine takes minutes for what an idle one does in seconds.
 START_TIMEOUT_S = 300
@@ -112,6 +114,19 @@ class HubProcess:
 
 def _stage(document: dict[str, Any]) -> tuple[object, object]:
     return document.get("status"), document.get("progress")
+
+
+def processes_of(hub: HubProcess, victim: str) -> list[int]:
+    """The processes of a hub's worker, web, valkey or postgres; none while the supervisor is just starting it again."""
+    listing = subprocess.run(["ps", "-ewwo", "pid,ppid,args"], capture_output=True, text=True, check=True).stdout
+    rows = [line.split(None, 2) for line in listing.splitlines()[1:]]
+    ours = {
+        "worker": lambda parent, words: parent == hub.process.pid and "hub.celery worker" in words,
+        "web": lambda parent, words: parent == hub.process.pid and "manage.py web" in words,
+        "valkey": lambda _, words: EmbeddedValkey(hub.data_dir / "valkey").marker in words,
+        "postgres": lambda _, words: str(hub.data_dir) in words and "/postgres -D" in words,
+    }[victim]
+    return [int(pid) for pid, parent, words in rows if ours(int(parent), words)]
 
 
 def _wait_until_ready(hub: HubProcess, ready_file: Path, log: Path) -> None:

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from tests.flows.hub_process import HubProcess, start_hub
+from tests.flows.hub_process import HubProcess, processes_of, start_hub
 
 pytestmark = pytest.mark.timeout(600)
 
@@ -79,11 +79,9 @@ def test_the_hub_comes_back_after_its_servers_were_killed_and_keeps_its_data(own
 
 
 def _kill_servers(hub: HubProcess) -> None:
-    listing = subprocess.run(["ps", "-ewwo", "pid,args"], capture_output=True, text=True, check=True).stdout
-    for line in listing.splitlines()[1:]:
-        pid, arguments = line.split(None, 1)
-        if str(hub.data_dir) in arguments and ("/postgres -D" in arguments or "valkey" in arguments.split()[0]):
-            os.kill(int(pid), signal.SIGKILL)
+    for server in ("postgres", "valkey"):
+        (pid,) = processes_of(hub, server)
+        os.kill(pid, signal.SIGKILL)
 
 
 def _wait_until_ready(hub: HubProcess) -> None:

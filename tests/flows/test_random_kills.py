@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import random
 import signal
-import subprocess
 import threading
 import time
 from collections import Counter
@@ -15,7 +14,7 @@ from typing import Any
 import pytest
 import requests
 
-from tests.flows.hub_process import HubProcess
+from tests.flows.hub_process import HubProcess, processes_of
 
 TEXT = (
     "# 受付記録 {number}\n\n申請 {number} を受け付けた。\n\n## 処理\n\n担当者は申請 {number} の内容を台帳に記入した。\n"
@@ -67,21 +66,8 @@ def _kill_all_at_random(hub: HubProcess, seed: float) -> None:
     chance = random.Random(seed)
     for victim in chance.sample(VICTIMS, len(VICTIMS)):
         time.sleep(chance.uniform(0.2, 2.5))
-        for pid in _processes(hub, victim):
+        for pid in processes_of(hub, victim):
             (os.killpg if victim == "worker" else os.kill)(pid, signal.SIGKILL)
-
-
-def _processes(hub: HubProcess, victim: str) -> list[int]:
-    """The processes of one kind; none while the supervisor is just starting it again."""
-    listing = subprocess.run(["ps", "-ewwo", "pid,ppid,args"], capture_output=True, text=True, check=True).stdout
-    rows = [line.split(None, 2) for line in listing.splitlines()[1:]]
-    ours = {
-        "worker": lambda parent, words: parent == hub.process.pid and "hub.celery worker" in words,
-        "web": lambda parent, words: parent == hub.process.pid and "manage.py web" in words,
-        "valkey": lambda _, words: str(hub.data_dir) in words and "valkey" in words.split()[0],
-        "postgres": lambda _, words: str(hub.data_dir) in words and "/postgres -D" in words,
-    }[victim]
-    return [int(pid) for pid, parent, words in rows if ours(int(parent), words)]
 
 
 def _upload(hub: HubProcess, folder: Path, number: int) -> str:
