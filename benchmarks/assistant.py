@@ -93,9 +93,14 @@ async def follow(client: Client, task: dict[str, Any], path: str, names: dict[st
         result = await client.call_tool(tool, json.loads(text))
         outcome.calls += 1
         outcome.characters += len(text_of(result))
-        outcome.wrong_turns += bool(result.is_error) and task["id"] not in ("14", "15")
+        outcome.wrong_turns += is_wrong_turn(result, task)
         review = str((result.structured_content or {}).get("review_id", review))
     return outcome
+
+
+def is_wrong_turn(result: CallToolResult, task: dict[str, Any]) -> bool:
+    """Whether a call was refused, in a task that does not ask for what has to be refused."""
+    return bool(result.is_error) and not task.get("is_refused", False)
 
 
 async def ask(http: httpx2.AsyncClient, model: str, messages: list[dict[str, str]]) -> str:
@@ -127,7 +132,7 @@ async def solve(client: Client, http: httpx2.AsyncClient, model: str, system: st
         result = await client.call_tool(turn["tool"], turn.get("arguments") or {})
         text = text_of(result)
         outcome.calls += 1
-        outcome.wrong_turns += bool(result.is_error)
+        outcome.wrong_turns += is_wrong_turn(result, task)
         outcome.characters += len(text)
         messages.append({"role": "user", "content": f"Result of {turn['tool']}:\n{text}"})
     return outcome
@@ -172,9 +177,9 @@ async def measure(given: argparse.Namespace) -> list[Outcome]:
         print(f"{len(tools)} tools, {len(shown):,} characters")
         system = INSTRUCTIONS.format(instructions=client.instructions or "", tools=shown)
         key = os.environ.get("OPENAI_API_KEY", "")
-        async with httpx2.AsyncClient(
-            base_url=given.model_url or "http://127.0.0.1", headers={"Authorization": f"Bearer {key}"}, timeout=1_000
-        ) as http:
+        headers = {"Authorization": f"Bearer {key}"} if key else {}
+        model_url = given.model_url or "http://127.0.0.1"
+        async with httpx2.AsyncClient(base_url=model_url, headers=headers, timeout=1_000) as http:
             for task in data["tasks"]:
                 if given.only and task["id"] not in given.only.split(","):
                     continue
