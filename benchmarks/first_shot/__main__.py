@@ -2,7 +2,8 @@
 
 ``python -m benchmarks.first_shot`` prints how far the two readings agree. ``--documents FOLDER --round 1`` runs the
 rules of the shipped check lists over the round's documents and prints agreement, false alarms and misses by kind of
-row, type and format; ``--wrong`` also prints every row that is answered otherwise, ``--findings`` every finding.
+row, type and format; ``--wrong`` also prints every row that is answered otherwise, ``--findings`` every finding, with
+how sure it is.
 
 With ``--model URL`` each document is reviewed by the whole path against an OpenAI-compatible endpoint, in a scratch
 hub: judge, second opinion, reading. ``--handed-everything`` also (``--only-handed``: only) hands the same model each
@@ -177,13 +178,15 @@ def _print_wrong(runs: Sequence[Run | Reviewed]) -> None:
 
 
 def _print_findings(runs: Sequence[Run]) -> None:
+    from review.rules.certainty import certainty_of
+
     for done in runs:
         print(done.source.document)
         for found in done.findings:
             places = [
                 done.text[span.start : span.end].replace("\n", " ")[:LONGEST_QUOTE] for span in found.evidence[:3]
             ]
-            print(f"  {found.rule_id}: {found.message.ja} {places}")
+            print(f"  {certainty_of(found.confidence).value} {found.rule_id}: {found.message.ja} {places}")
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from hub.evaluation.cases import Row
 from review.evaluation.gold_list import to_cases
 
 FOLDER = Path(__file__).resolve().parent
-ROUNDS = (1, 2, 3, 4, 5, 6)
+ROUNDS = (1, 2, 3, 4, 5, 6, 7)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,10 +19,13 @@ from tests.conftest import REPOSITORY
 
 TOPICS = {"test_plan": TEST_PLAN_TOPICS, "basic_design": DESIGN_TOPICS, "requirements": DESIGN_TOPICS}
 LONGEST_QUOTE = 60
+FEWEST_DOCUMENTS = 4
 
 
-def test_every_round_has_four_documents_whose_source_and_licence_are_named() -> None:
-    assert Counter(source.round for source in sources()) == dict.fromkeys(ROUNDS, 4)
+def test_every_round_has_four_documents_or_more_whose_source_and_licence_are_named() -> None:
+    documents = Counter(source.round for source in sources())
+    assert set(documents) == set(ROUNDS)
+    assert min(documents.values()) >= FEWEST_DOCUMENTS
     for source in sources():
         assert source.licence
         assert source.repository.startswith("github:")
