@@ -1,8 +1,7 @@
-"""Asking: the home page with its question, the answer above, the passages that it may stand on below."""
+"""Asking: the home page with its question, and the passages that the answer may stand on; it is fetched by the page."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,21 +19,18 @@ from hub.core.errors import HubError
 from hub.core.languages import shown
 from hub.home.addresses import passage_address, place_of
 from hub.home.pages import home_page, render_home
-from knowledge.answering import Answer, AnswerSentence, Citation, Question, answer_question
+from knowledge.answering import Answer, answers_by_model
 from knowledge.models import Collection
-from knowledge.questions import note_question, own_questions, owned_collections, requests_to, takes_requests
+from knowledge.questions import own_questions, requests_to
 from knowledge.rendering import ShownText, markdown_versions, shown_text
 from knowledge.search import MAX_OFFSET, MAX_QUERY_CHARS, search_sources
-from knowledge.text.excerpts import is_row
 from knowledge.text.follow_ups import MOST_CHARACTERS, FollowUp, resolve_follow_up
-from knowledge.text.tables import cells_of
 from knowledge.types.search import Facet, Hit, SearchDetail, SearchFilter, SearchQuery, SearchResult
 
 PER_PAGE = 10
 SNIPPET_CHARS = 220
 MOST_COLLECTIONS = 30
 LATEST_QUESTIONS = 5
-_LINE_BREAK = re.compile(r"<br ?/?>")  # how parsers write the lines of a cell
 # The names of facets in an address, and of their fields in a filter.
 FACETS = {"collection": "collections", "document_type": "document_types", "classification": "classifications"}
 FACET_NAMES: dict[str, str | Promise] = {
@@ -96,23 +92,12 @@ class Snippet:
     link: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
-    """A place that an answer stands on, with the number that its sentences name it by; 0 for one that is only near."""
-
-    number: int
-    citation: Citation
-    place: str
-    link: str
-    quote: str  # as people read it: the cells of a row without the signs of Markdown
-
-
 @home_page
 def home(request: HttpRequest) -> HttpResponseBase:
     """Show the question's field, and for a question the passages; the answer is fetched by the page."""
     principal, asked = principal_of(request), read_asked(request.GET)
     context: dict[str, Any] = {"asked": asked, "longest": MAX_QUERY_CHARS, "answer_query": asked.address()}
-    context |= {"whole": asked.whole, "as_typed": asked.address(before=None)}
+    context |= {"whole": asked.whole, "as_typed": asked.address(before=None), "streams": answers_by_model()}
     if not asked.text:
         listed = Collection.objects.visible_to(principal, Scope.SEARCH).order_by("name")
         context["collections"] = list(listed[: MOST_COLLECTIONS + 1])
@@ -190,67 +175,3 @@ def _facets(asked: Asked, found: Sequence[Facet]) -> list[tuple[str | Promise, l
             shown_values.append({"label": chosen, "count": 0, "is_chosen": True, "link": asked.address(**{name: None})})
         groups.append((title, shown_values))
     return groups
-
-
-@home_page
-def answer(request: HttpRequest) -> HttpResponseBase:
-    """Answer a question in sentences that name their places, or say that the documents don't."""
-    principal, asked = principal_of(request), read_asked(request.GET)
-    context: dict[str, Any] = {"asked": asked}
-    if asked.text:
-        try:
-            text = asked.whole.text
-            context |= _sentences(answer_question(principal, Question(text=text, filter=asked.filter)))
-            is_answered = bool(context["sentences"])
-            context["question_id"] = note_question(principal, text, asked.filter, is_answered=is_answered)
-            if not is_answered:
-                context |= {"whole": text, "takes_requests": takes_requests()}
-                context["owned"] = owned_collections(principal, asked.filter)
-        except HubError as error:
-            context["error"] = str(error)
-    return render_home(request, "home/answer.html", title=asked.text or _("Ask the documents"), **context)
-
-
-def _columns(sentence: AnswerSentence) -> list[tuple[str, str]]:
-    """Give the row of a table by its columns; where they have no names, what its first cell names. Else nothing."""
-    if not is_row(sentence.text):
-        return []
-    header = next((one.table_header for one in sentence.citations if one.table_header), "")
-    name, *values = cells_of(_LINE_BREAK.sub(" ", sentence.text))
-    if not header:
-        return [(name, " / ".join(filter(None, values)))]
-    pairs = zip(cells_of(_LINE_BREAK.sub("", header)), [name, *values], strict=False)
-    return [(column, value) for column, value in pairs if value]
-
-
-def _sentences(found: Answer) -> dict[str, Any]:
-    """Number the places in the order in which the sentences name them; without sentences tell what was looked for."""
-    sources: dict[tuple[str, int, int, int], Source] = {}
-    sentences = []
-    for sentence in found.sentences:
-        numbers = []
-        for citation in sentence.citations:
-            hit = citation.hit
-            key = (hit.document_id, hit.version, citation.start_offset, citation.end_offset)
-            if key not in sources:
-                sources[key] = _source(citation, number=len(sources) + 1)
-            numbers.append(sources[key])
-        sentences.append((sentence.text, _columns(sentence), numbers))
-    return {
-        "found": found,
-        "sentences": sentences,
-        "sources": list(sources.values()),
-        "looked_for": found.looked_for.thing,
-        "missing": " / ".join(found.looked_for.missing),
-        "nearest": [_source(citation, number=0) for citation in found.nearest],
-        "notices": said(found),
-    }
-
-
-def _source(citation: Citation, *, number: int) -> Source:
-    hit = citation.hit
-    link = passage_address(hit.document_id, hit.version, citation.start_offset, citation.end_offset)
-    quote = _LINE_BREAK.sub(" ", citation.quote)
-    if is_row(citation.quote):
-        quote = " / ".join(filter(None, cells_of(quote)))
-    return Source(number=number, citation=citation, place=place_of(hit), link=link, quote=quote)

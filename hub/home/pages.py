@@ -26,6 +26,7 @@ from hub.core.texts import UNSTORABLE
 from hub.home.errors import error_page, form_only
 
 FETCHED = "fetch"
+PART = "home/part.html"  # the frame of what a script fetches: none
 # Without what the admin's scripts need: these pages have one script. Widths of a sheet's columns are inline styles.
 POLICY = (
     "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; object-src 'none'; "
@@ -99,7 +100,7 @@ def render_home(
     """Render a page with menu and account, or what a script fetches of it without them."""
     everything = {**frame_of(request), "title": title, **context}
     everything["fetched"] = is_fetched(request)
-    everything["frame"] = "home/part.html" if is_fetched(request) else "home/base.html"
+    everything["frame"] = PART if is_fetched(request) else "home/base.html"
     response = TemplateResponse(request, template, everything, status=status)
     response["Content-Security-Policy"] = POLICY
     return response

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from django.urls import path
 
-from hub.home import asking, curating, documents, editing, guide, questions, reviews, uploading
+from hub.home import answers, asking, curating, documents, editing, guide, questions, reviews, uploading
 
 urlpatterns = [
     path("", asking.home, name="home"),
-    path("answer/", asking.answer, name="answer"),
+    path("answer/", answers.answer, name="answer"),
+    path("answer/stream/", answers.answer_stream, name="answer-stream"),
     path("documents/", documents.documents, name="documents"),
     path("documents/upload/", uploading.upload, name="upload"),
     path("documents/upload/files/", uploading.receive, name="upload-files"),

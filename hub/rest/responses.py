@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
 from functools import partial
 from itertools import takewhile
 from typing import Any
@@ -17,6 +17,7 @@ from django.utils.http import content_disposition_header
 from ninja.renderers import JSONRenderer
 from pydantic import BaseModel
 
+from hub.access.principals import Principal
 from hub.access.turns import caller_name
 from hub.rest.auth import may_still_have, principal_of
 from hub.rest.request_threads import request_threads
@@ -90,11 +91,21 @@ def server_sent_events(request: HttpRequest, events: Iterable[tuple[str, BaseMod
 
     It ends before the first event that the caller may not have any more.
     """
+    return event_stream(request, events, caller=principal_of(request), may_have=partial(may_still_have, request))
+
+
+def event_stream(
+    request: HttpRequest,
+    events: Iterable[tuple[str, BaseModel]],
+    *,
+    caller: Principal,
+    may_have: Callable[[bytes], bool],
+) -> StreamingHttpResponse:
+    """As `server_sent_events`, for a caller that a session or a token has told; ``may_have`` is asked of each event."""
     named = (f"event: {name}\ndata: {body.model_dump_json()}\n\n".encode() for name, body in events)
-    lines = takewhile(partial(may_still_have, request), named)
+    lines = takewhile(may_have, named)
     is_async = isinstance(request, ASGIRequest)
-    caller = caller_name(principal_of(request))
-    content = _in_lent_thread(lines, caller, translation.get_language()) if is_async else lines
+    content = _in_lent_thread(lines, caller_name(caller), translation.get_language()) if is_async else lines
     response = StreamingHttpResponse(content, content_type="text/event-stream")
     response["Cache-Control"] = "no-cache"
     response["X-Accel-Buffering"] = "no"

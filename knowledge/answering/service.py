@@ -58,6 +58,11 @@ def answer_question(principal: Principal, question: Question) -> Answer:
     return whole
 
 
+def answers_by_model() -> bool:
+    """Whether a language model writes the sentences of answers, so that they come one after the other."""
+    return is_configured()
+
+
 def follow_question(principal: Principal, question: Question) -> Iterator[AnswerSentence | Answer]:
     """Yield each sentence as soon as it is checked, and at the end the whole answer.
 
@@ -107,7 +112,7 @@ def _read(asks: str, result: SearchResult) -> _Part:
 def _sentences(principal: Principal, question: Question, parts: Sequence[_Part]) -> Iterator[AnswerSentence | Answer]:
     remarks = list(dict.fromkeys(notice for part in parts for notice in part.remarks))
     given: list[AnswerSentence] = []
-    mode = AnswerMode.LLM if is_configured() else AnswerMode.EXTRACTIVE
+    mode = AnswerMode.LLM if answers_by_model() else AnswerMode.EXTRACTIVE
     limit = max(1, question.limit // len(parts))
     passages = {hit.chunk_id: hit for part in parts for hit in promising_passages(part.rated, limit=limit)}
     if mode is AnswerMode.LLM and passages:

@@ -97,6 +97,7 @@ def _of_the_site(hub: PeopledHub) -> Iterator[tuple[str, str]]:
     given = {"public_id": hub.examples["document_id"], "review_id": hub.examples["review_id"], "report_format": "html"}
     given |= {
         "question_id": "1",
+        "request_id": "1",
         "number": "1",
     }  # of a document without pages that are drawn; tests/hub/home asks for one that has some
     for pattern in urlpatterns:

@@ -43,7 +43,31 @@ async function load(place, address, isWanted = () => true) {
   place.removeAttribute("aria-busy");
 }
 
-for (const place of document.querySelectorAll("[data-load]")) load(place, place.dataset.load);
+// Puts in each sentence of an answer as it comes, and then the whole. What breaks off is fetched as a whole instead.
+function follow(place, address) {
+  const stream = new EventSource(address);
+  const sentences = document.createElement("div");
+  const busy = document.createElement("p");
+  sentences.className = "sentences";
+  busy.className = "hint";
+  busy.textContent = texts.busy;
+  place.replaceChildren(sentences, busy);
+  stream.addEventListener("sentence", (event) => sentences.insertAdjacentHTML("beforeend", JSON.parse(event.data).html));
+  stream.addEventListener("answer", (event) => {
+    stream.close();
+    place.innerHTML = JSON.parse(event.data).html;
+    place.removeAttribute("aria-busy");
+  });
+  stream.addEventListener("error", () => {
+    stream.close();
+    load(place, place.dataset.load);
+  });
+}
+
+for (const place of document.querySelectorAll("[data-load]")) {
+  if (place.dataset.stream) follow(place, place.dataset.stream);
+  else load(place, place.dataset.load);
+}
 
 document.addEventListener("click", async (event) => {
   const link = event.target.closest("a[data-drawer]");
