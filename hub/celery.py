@@ -51,6 +51,7 @@ app.conf.beat_schedule = {
     "sweep-temporary-files": {"task": "hub.sweep_temporary_files", "schedule": 60.0, "options": {"expires": 60}},
     "seal-audit": {"task": "hub.seal_audit", "schedule": 30.0, "options": {"expires": 30}},
     "verify-audit": {"task": "hub.verify_audit", "schedule": crontab(hour=3, minute=30)},
+    "reconcile-index": {"task": "knowledge.reconcile_index", "schedule": crontab(hour=4, minute=10)},
     "backup": {"task": "hub.backup", "schedule": 300.0, "options": {"expires": 300}},
     "prune": {"task": "hub.prune", "schedule": 3600.0, "options": {"expires": 3600}},
 }
@@ -70,6 +71,7 @@ def prune() -> dict[str, int]:
     from hub.access.sessions import prune_credentials
     from hub.core.scheduled_rows import for_each_row
     from hub.rest.idempotency import prune_idempotency_records
+    from knowledge.generations.sending import prune_changes
     from knowledge.index.postings import clear_deleted_postings, prune_terms
     from knowledge.questions import prune_questions, prune_requests
 
@@ -81,6 +83,7 @@ def prune() -> dict[str, int]:
         "idempotency keys": lambda: prune_idempotency_records(timezone.now()),
         "postings": clear_deleted_postings,
         "words": prune_unused_terms,
+        "changes of the index": prune_changes,
         "sessions": SessionStore.clear_expired,
         "provider credentials": lambda: prune_credentials(timezone.now()),
         "questions": lambda: prune_questions(timezone.now()),

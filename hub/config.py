@@ -162,7 +162,6 @@ SECRET_KEY_OF_DRAFTS = "django-insecure-"  # noqa: S105 (a mark, no secret)
 
 SUPERSEDED = {
     "PROCESSED_DIR": "documents are kept by the hub itself, under HUB_DATA_DIR or in S3_BUCKET",
-    "QDRANT_URL": "vectors are kept in PostgreSQL, see DATABASE_URL",
     "MINIO_URL": "use S3_ENDPOINT_URL and S3_BUCKET",
     "FORWARDED_ALLOW_IPS": "name the proxies in HUB_TRUSTED_PROXIES",
     "HUB_TWO_PERSON_APPROVAL": "HUB_SECOND_PERSON holds for check masters as well, and is on by default",
@@ -367,6 +366,19 @@ class Configuration(BaseSettings):
     neo4j_url: BoltUrl = Field("", description="a bolt URL: Cypher queries of callers who see everything go there")
     neo4j_user: str = Field("", description="with NEO4J_URL")
     neo4j_password: str = Field("", description="with NEO4J_URL")
+    search_index: Literal["embedded", "qdrant"] = Field(
+        "embedded",
+        description="what holds vectors and terms for searches: PostgreSQL alone, or Qdrant beside it (experimental, "
+        "docs/scale.md)",
+    )
+    qdrant_url: str = Field(
+        "", description="with SEARCH_INDEX=qdrant: the URL of its REST interface", pattern=r"^(https?://\S+)?$"
+    )
+    qdrant_api_key: str = Field("", description="with QDRANT_URL")
+    qdrant_api_key_file: Path | None = Field(None, description="a file with this key, in the place of QDRANT_API_KEY")
+    qdrant_timeout_s: float = Field(
+        5, ge=0.2, le=120, description="seconds that Qdrant may take for a question; a write may take six times as long"
+    )
     hub_backup_dir: Folder | None = Field(
         None, description="where a worker makes a backup every day (docs/operations.md); empty = no schedule"
     )
@@ -528,6 +540,7 @@ class Configuration(BaseSettings):
             problems.append("EMBEDDING_BASE_URL and EMBEDDING_MODEL: needed with EMBEDDING_BACKEND=openai")
         problems += self._llm_problems()
         problems += self._key_file_problems()
+        problems += self._qdrant_problems()
         if problems:
             raise ValueError("\n".join(problems))
         return self
@@ -542,6 +555,28 @@ class Configuration(BaseSettings):
         except ValueError as error:
             return [f"ENCRYPTION_KEY_FILE: {error}"]
         return [] if keys else [f"ENCRYPTION_KEY_FILE: {self.encryption_key_file} has no key"]
+
+    def _qdrant_problems(self) -> list[str]:
+        problems = []
+        if self.search_index == "qdrant" and not self.qdrant_url:
+            problems.append("QDRANT_URL: needed with SEARCH_INDEX=qdrant, such as http://host:6333")
+        if self.qdrant_api_key_file is not None:
+            if self.qdrant_api_key:
+                problems.append("QDRANT_API_KEY and QDRANT_API_KEY_FILE: give one of them")
+            try:
+                self.qdrant_api_key_file.read_text(encoding="utf-8")
+            except OSError as error:
+                problems.append(f"QDRANT_API_KEY_FILE: {self.qdrant_api_key_file} can't be read: {error.strerror}")
+            except ValueError as error:
+                problems.append(f"QDRANT_API_KEY_FILE: {error}")
+        return problems
+
+    @property
+    def effective_qdrant_api_key(self) -> str:
+        """QDRANT_API_KEY, or what QDRANT_API_KEY_FILE holds."""
+        if self.qdrant_api_key_file is None:
+            return self.qdrant_api_key
+        return self.qdrant_api_key_file.read_text(encoding="utf-8").strip()
 
     def _secret_key_problems(self) -> list[str]:
         if not self.secret_key:

@@ -7,8 +7,12 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import IO, Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
 from hub.core.extensions import ExtensionPoint
 from knowledge.facts import Facts
+from knowledge.types.engines import EngineHealth, IndexedPassage, Layout, Scored, Tags, WeighedTerms, Within
 
 
 class BlobStore(Protocol):
@@ -49,6 +53,51 @@ class BlobStore(Protocol):
 
     def check(self) -> None:
         """Raise StorageUnavailable when the store can't be written to."""
+
+
+class SearchEngine(Protocol):
+    """Holds numbers, vectors and weighed terms of passages in collections, and finds the best ones.
+
+    Everything may be said twice: the second time changes nothing. A write has come to as many copies as the collection
+    has when it returns. Each method raises EngineError: the engine is away, too late, or answers what can't be read.
+    """
+
+    def close(self) -> None:
+        """Close the connections; a later request opens new ones."""
+
+    def make(self, collection: str, layout: Layout) -> None:
+        """Make an empty collection, unless there is one of this name."""
+
+    def drop(self, collection: str) -> None:
+        """Remove a collection with all that is in it; one that is not there is no error."""
+
+    def write(self, collection: str, passages: Sequence[IndexedPassage]) -> None:
+        """Put passages in, in the place of those that have their numbers."""
+
+    def retag(self, collection: str, document_id: int, tags: Tags) -> None:
+        """Give all passages of a document, as far as they are there, other tags."""
+
+    def delete(self, collection: str, numbers: Sequence[int]) -> None:
+        """Take passages out; those that are not there are no error."""
+
+    def search_dense(
+        self, collection: str, vector: NDArray[np.float64], within: Within, *, limit: int, exact: bool = False
+    ) -> Scored:
+        """Find the passages nearest to a vector, with cosines; with ``exact`` by comparing all."""
+
+    def search_sparse(
+        self, collection: str, asked: Sequence[WeighedTerms], within: Within, *, limit: int
+    ) -> list[Scored]:
+        """Find the passages with the largest sums, above zero, for each of several lists of terms. One request."""
+
+    def count(self, collection: str, within: Within) -> int:
+        """Count passages exactly."""
+
+    def numbers(self, collection: str, *, after: int, limit: int) -> NDArray[np.int64]:
+        """Return the next numbers that are there above ``after``, ascending."""
+
+    def health(self, collection: str) -> EngineHealth:
+        """Ask the engine how a collection is."""
 
 
 class Reranker(Protocol):

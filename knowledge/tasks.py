@@ -11,6 +11,7 @@ from hub.core.scheduled_rows import for_each_row
 from knowledge.documents import deletion, scans
 from knowledge.embedding_sets import builds
 from knowledge.evaluation import measuring
+from knowledge.generations import reconciling, sending
 from knowledge.graph.cypher.projection import prune_removals
 from knowledge.graph.masters import sync_masters
 from knowledge.index import postings
@@ -41,6 +42,19 @@ def build_embedding_set(*, set_id: int) -> None:
     """Work on an embedding set for a bounded time, or clear away a dropped one, and queue what is left to do."""
     if builds.build_slice(set_id) or builds.clear_slice(set_id):
         enqueue("knowledge.build_embedding_set", set_id=set_id)
+
+
+@shared_task(name="knowledge.send_index_changes", acks_late=True, expires=30)
+def send_index_changes(*, generation_id: int) -> None:
+    """Tell a search engine of changes for a bounded time, fill a new generation in it, and queue what is left."""
+    if sending.work_on(generation_id):
+        enqueue("knowledge.send_index_changes", generation_id=generation_id)
+
+
+@shared_task(name="knowledge.reconcile_index", ignore_result=True, expires=3600, time_limit=6 * 3600)
+def reconcile_index() -> dict[str, int]:
+    """Compare what a search engine has with PostgreSQL, and put right what differs; gives how much of it."""
+    return reconciling.reconcile_all()
 
 
 @shared_task(name="knowledge.keep_lexical_index", ignore_result=True, expires=30)
@@ -90,6 +104,7 @@ def sweep() -> int:
     kinds: dict[str, tuple[Callable[[], Sequence[int]], str, str]] = {
         "versions": (pipeline.take_stuck, "knowledge.advance_version", "version_id"),
         "pages to read": (pipeline.take_stuck_readings, "knowledge.read_version", "version_id"),
+        "changes of the index": (sending.take_waiting, "knowledge.send_index_changes", "generation_id"),
         "embedding sets": (builds.take_waiting, "knowledge.build_embedding_set", "set_id"),
         "graphs of documents": (graph.take_due, "knowledge.update_graph", "document_pk"),
         "shape checks": (shape_checks.lost_checks, "knowledge.validate_shapes", "ontology_id"),

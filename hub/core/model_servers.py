@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from http import HTTPStatus
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import httpx2
 
@@ -58,12 +58,19 @@ class AnswerTooLong(Exception):
     """The answer has more bytes than the longest one that is wanted."""
 
 
+def _reason(body: Any) -> object:  # noqa: ANN401 - any JSON
+    return body["error"]["message"]
+
+
 class ModelServer:
     """A server by the URL that ``/chat/completions`` or ``/embeddings`` is added to. Nothing is opened before use."""
 
-    def __init__(self, base_url: str, *, api_key: str = "", most_bytes: int) -> None:
-        """Give up answers, and error bodies, of more than ``most_bytes``."""
+    def __init__(
+        self, base_url: str, *, api_key: str = "", most_bytes: int, reason_of: Callable[[Any], object] = _reason
+    ) -> None:
+        """Give up answers, and error bodies, of more than ``most_bytes``. ``reason_of`` finds the reason in a body."""
         self.url = base_url.rstrip("/")
+        self._reason_of = reason_of
         self._api_key = api_key
         self._most_bytes = most_bytes
         self._connections = PerProcess(self._connect)
@@ -74,18 +81,20 @@ class ModelServer:
         """This process's client. Calls belong inside `failures`, with the timeout that `timeout` makes."""
         return self._client.get()
 
-    def ask(self, path: str, body: Mapping[str, object] | None = None, *, timeout_s: float) -> httpx2.Response:
+    def ask(
+        self, path: str, body: Mapping[str, object] | None = None, *, timeout_s: float, method: str = ""
+    ) -> httpx2.Response:
         """Return the successful answer to a GET or, with a body, a POST, without the client (0.7 ms and its loading).
 
         :raises ServerAway, RequestRefused, AnswerTooLong: see there.
         """
-        method = "GET" if body is None else "POST"
+        method = method or ("GET" if body is None else "POST")
         try:
             response = self._connections.get().request(method, self.url + path, json=body, timeout=timeout(timeout_s))
         except httpx2.RequestError as error:
             raise _of_connection(error) from error
         if not response.is_success:
-            raise _of_status(response)
+            raise _of_status(response, self._reason_of)
         return response
 
     def close(self) -> None:
@@ -175,13 +184,13 @@ def _of_connection(error: BaseException | None) -> ServerAway:
     return (ServerTimeout if is_late else ServerAway)(type(error).__name__)
 
 
-def _of_status(response: httpx2.Response) -> ServerAway | RequestRefused:
+def _of_status(response: httpx2.Response, reason_of: Callable[[Any], object] = _reason) -> ServerAway | RequestRefused:
     status = response.status_code
     if status == HTTPStatus.TOO_MANY_REQUESTS or response.is_server_error:
         wait_s = read_retry_after(response.headers.get("Retry-After"))
         return ServerAway(f"HTTP {status}", status=status, retry_after_s=wait_s)
     try:
-        reason = response.json()["error"]["message"]
+        reason = reason_of(response.json())
     except (ValueError, KeyError, TypeError):
         reason = ""
     return RequestRefused(status, str(reason)[:MAX_REASON_CHARS])

@@ -32,6 +32,7 @@ from hub.core.disk_room import rooms
 from hub.core.measures import MCP_FAILURES, total
 from hub.core.scheduled_rows import failing_tasks
 from knowledge.documents.workers import worker_is_alive
+from knowledge.generations.generations import LATE_S, lags
 from knowledge.models import DocumentVersion, Source
 from knowledge.models.documents import IN_WORK, DocumentStatus
 from knowledge.storage import pending_removals
@@ -78,7 +79,7 @@ def troubles() -> dict[str, str]:
     failed, to see at the next look how many more there are.
     """
     found = _disks()
-    for server, parts in ((DATABASE, (_work, _backup, _failing_work)), (QUEUE, (_mcp, _beat))):
+    for server, parts in ((DATABASE, (_work, _backup, _search_engine, _failing_work)), (QUEUE, (_mcp, _beat))):
         try:
             for part in parts:
                 found |= part()
@@ -143,6 +144,16 @@ def _backup() -> dict[str, str]:
         return {}
     moment = formats.date_format(timezone.localtime(late), "DATETIME_FORMAT")
     return {"backup": _("No good backup since %(moment)s; see `manage.py doctor`.") % {"moment": moment}}
+
+
+def _search_engine() -> dict[str, str]:
+    behind = max((lag.seconds for lag in lags().values()), default=0.0)
+    if behind <= LATE_S:
+        return {}
+    said = _(
+        "The search engine has not been told of changes for %(minutes)d minutes; see `manage.py search_index list`."
+    )
+    return {"search_engine": said % {"minutes": behind // 60}}
 
 
 def _failing_work() -> dict[str, str]:

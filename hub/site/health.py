@@ -34,7 +34,9 @@ from hub.rest.problems import problem_response
 from hub.rest.readiness import BASE_CHECKS, run_checks
 from knowledge.checks import READINESS_CHECKS
 from knowledge.documents.workers import ALIVE_WITHIN
-from knowledge.models import DocumentStatus, DocumentVersion, WorkerHeartbeat
+from knowledge.generations.generations import Lag, lags
+from knowledge.index.changes import has_engine
+from knowledge.models import DocumentStatus, DocumentVersion, IndexGeneration, WorkerHeartbeat
 from knowledge.models.documents import IN_WORK
 from review.models import Review
 from review.models.reviews import UNFINISHED, ReviewStatus
@@ -134,6 +136,7 @@ class DatabaseMetrics:
         yield oldest
         lag = "Age of the oldest document version that waits to become searchable, since it arrived."
         yield GaugeMetricFamily("hub_index_lag_seconds", lag, value=_age(documents, "created_at"))
+        yield from _engine_lag()
         yield _failures()
         if good := last_good():
             what = "The moment that the newest good backup shows, in seconds since 1970."
@@ -145,6 +148,22 @@ class DatabaseMetrics:
             "hub_review", Review.objects.filter(status=ReviewStatus.COMPLETED), "started_at", "from start to completion"
         )
         yield _durations("hub_ingestion", DocumentVersion.objects.all(), "created_at", "from arrival to the end")
+
+
+def _engine_lag() -> Iterator[Metric]:
+    """How far the generations in a search engine are behind, where there is one."""
+    if not has_engine():
+        return
+    behind = lags()
+    rows = GaugeMetricFamily(
+        "hub_search_engine_changes", "Changes that the search engine was not told of yet.", labels=["generation"]
+    )
+    seconds = GaugeMetricFamily("hub_search_engine_lag_seconds", "Age of the oldest of them.", labels=["generation"])
+    for key in IndexGeneration.objects.order_by("pk").values_list("pk", flat=True):
+        lag = behind.get(key, Lag())
+        rows.add_metric([str(key)], lag.rows)
+        seconds.add_metric([str(key)], lag.seconds)
+    yield from (rows, seconds)
 
 
 class DiskMetrics:

@@ -28,6 +28,7 @@ from knowledge.documents.documents import (
     get_document,
 )
 from knowledge.graph.contribute import reclassify_document
+from knowledge.index.changes import note_tagged
 from knowledge.index.postings import write_postings
 from knowledge.ingest.graph import forget_document
 from knowledge.models import Chunk, Document, TypeGuess
@@ -79,6 +80,8 @@ def update_document(*, principal: Principal, document_id: str, **changes: Unpack
             Document.objects.filter(pk=document.pk).update(**values, updated_at=timezone.now())
             changed = sorted(values.keys() - {"type_guess"})
             record_event(principal, "DOCUMENT_CHANGE", f"document:{document_id}", changed=changed, **told)
+        if "classification" in values or "collection_id" in values:
+            note_tagged(document.pk)
         if "classification" in values and "collection_id" not in values:
             document.classification = values["classification"]
             reclassify_document(document)  # no door waits for a worker to hide what is confidential now

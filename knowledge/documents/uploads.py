@@ -29,6 +29,7 @@ from knowledge.documents.documents import (
 )
 from knowledge.documents.reindexing import start_version, work_again
 from knowledge.graph.contribute import reclassify_document
+from knowledge.index.changes import note_tagged
 from knowledge.models import Blob, ChunkPolicy, Collection, Document, DocumentStatus, TypeGuess, UploadBatch
 from knowledge.models.uploads import LONGEST_BATCH_NAME
 from knowledge.storage import expect_bytes, get_blob_store, lock_bytes, received_bytes
@@ -245,6 +246,7 @@ def _apply_changes(document: Document, upload: Upload, policy: ChunkPolicy) -> N
         check_place(document, upload.classification)
         document.classification = upload.classification
         reclassify_document(document)
+        note_tagged(document.pk)
     if upload.source_root:
         document.source_root, document.source_stamp = upload.source_root, upload.source_stamp
     elif upload.chunk_options:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections import Counter
 from collections.abc import Sequence
@@ -12,7 +11,8 @@ from itertools import groupby
 import numpy as np
 from django.db import connection, transaction
 
-from knowledge.index.analysis import ANALYSIS_EDITION, PassageTerms, analyse_passage, fingerprint
+from knowledge.index.analysis import ANALYSIS_EDITION, PassageTerms, fingerprint
+from knowledge.index.changes import note_deleted, note_written
 from knowledge.index.segments import (
     MAX_LENGTH,
     MAX_TF,
@@ -23,29 +23,13 @@ from knowledge.index.segments import (
     merge_small_segments,
     write_segment,
 )
+from knowledge.index.terms import TermIds, make_terms, terms_of
 from knowledge.models import Chunk, LexicalEntry, LexicalField
 from knowledge.text.structure import is_contents_passage
 
-TermIds = dict[int, dict[str, int]]  # by field and text
 Totals = Counter[tuple[int, int | None, str]]  # (field, policy, "chunks" or "length")
 
 _LOCK_CHUNKS = "SELECT id FROM knowledge_chunk WHERE id = ANY(%s) ORDER BY id FOR NO KEY UPDATE"
-# Terms come as one JSON text, each behind the digit of its field: writing an array of thousands costs the client ten
-# times as much, and making pairs twice as much.
-_GIVEN = """
-SELECT left(item, 1)::smallint AS field, substr(item, 2) AS text
-FROM jsonb_array_elements_text(%s::jsonb) AS one (item)
-"""
-_TERM_IDS = f"""
-SELECT t.field, t.text, t.id FROM knowledge_lexicalterm t
-JOIN ({_GIVEN}) AS given ON t.field = given.field AND t.text = given.text
-"""  # noqa: S608 (the parts are constants)
-# Sorted, so that workers which meet in new terms wait for each other in one order and never in a circle.
-_INSERT_TERMS = f"""
-INSERT INTO knowledge_lexicalterm (field, text)
-SELECT given.field, given.text FROM ({_GIVEN}) AS given ORDER BY given.field, given.text COLLATE "C"
-ON CONFLICT (field, text) DO NOTHING RETURNING field, text, id
-"""  # noqa: S608 (the parts are constants)
 _DELETE = """
 DELETE FROM knowledge_lexicalentry WHERE chunk_id = ANY(%s) RETURNING ordinal, policy_id, words_length, bigrams_length
 """
@@ -142,10 +126,7 @@ def write_postings(chunks: Sequence[Chunk], *, title: str, path: str = "") -> No
         [
             AnalysedChunk(
                 chunk_id=chunk.pk,
-                # The context prefix holds the heading path, and a long table's header.
-                terms=analyse_passage(
-                    "\n".join([title, chunk.context_prefix or "\n".join(chunk.section_path)]), chunk.content, name=path
-                ),
+                terms=terms_of(chunk, title=title, path=path),
                 fingerprint=fingerprint(chunk.content),
                 is_contents=is_contents_passage(chunk.section_path, chunk.content),
             )
@@ -158,10 +139,11 @@ def store_analysed(analysed: Sequence[AnalysedChunk]) -> None:
     """Index chunks whose terms are known already; otherwise as `write_postings`."""
     ids = [one.chunk_id for one in analysed]
     with transaction.atomic(savepoint=False):
-        term_ids = _make_terms(analysed)
+        term_ids = make_terms([one.terms for one in analysed])
         totals = _lock_and_delete(ids)
         for policy_id, columns in _make_entries(analysed, term_ids, totals).items():
             write_segment(policy_id, columns.ordinals, columns.packed())
+            note_written(columns.ordinals)
         merge_small_segments()
         _add_statistics(totals)
 
@@ -206,24 +188,6 @@ def prune_terms() -> int:
         return int(cursor.rowcount)
 
 
-def _make_terms(analysed: Sequence[AnalysedChunk]) -> TermIds:
-    """Return the keys of all terms, and make those that are not there."""
-    wanted: dict[int, set[str]] = {
-        LexicalField.WORD.value: set().union(*(one.terms.words for one in analysed)),
-        LexicalField.BIGRAM.value: set().union(*(one.terms.bigrams for one in analysed)),
-    }
-    found: TermIds = {field_: {} for field_ in wanted}
-    # The last time for terms that another worker made at the same moment.
-    for statement in (_TERM_IDS, _INSERT_TERMS, _TERM_IDS):
-        missing = [f"{field_}{term}" for field_, terms in wanted.items() for term in terms - found[field_].keys()]
-        if missing:
-            with connection.cursor() as cursor:
-                cursor.execute(statement, [json.dumps(missing, ensure_ascii=False)])
-                for field_, text, term_id in cursor.fetchall():
-                    found[field_][text] = term_id
-    return found
-
-
 def _lock_and_delete(chunk_ids: list[int]) -> Totals:
     """Delete the chunks' entries under their locks; gives what the statistics lose by it, as negative numbers."""
     with connection.cursor() as cursor:
@@ -234,7 +198,9 @@ def _lock_and_delete(chunk_ids: list[int]) -> Totals:
     for _ordinal, policy_id, words, bigrams in gone:
         _count(totals, policy_id, (words, bigrams), sign=-1)
     if gone:
-        drop_dead_segments([row[0] for row in gone])
+        ordinals = [row[0] for row in gone]
+        drop_dead_segments(ordinals)
+        note_deleted(ordinals)
     return totals
 
 

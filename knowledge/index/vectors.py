@@ -11,6 +11,7 @@ from django.db import connection, transaction
 from numpy.typing import NDArray
 
 from knowledge.embedders import Embedder, Vectors
+from knowledge.index.changes import note_written
 from knowledge.index.outside import admit_versions
 from knowledge.index.postings import write_postings
 from knowledge.models import Chunk, ChunkVector, Document, EmbeddingSet, LexicalEntry
@@ -144,7 +145,8 @@ def write_embedded(
     rows = [number for number, chunk in enumerate(chunks) if needed is None or chunk.pk in needed]
     kept = [chunks[number] for number in rows]
     write_vectors(embedding_set, [chunk.pk for chunk in kept], vectors[rows])
-    posted = set(LexicalEntry.objects.filter(chunk__in=kept).values_list("chunk_id", flat=True))
+    posted = dict(LexicalEntry.objects.filter(chunk__in=kept).values_list("chunk_id", "ordinal"))
+    note_written(list(posted.values()), embedding_set=embedding_set)
     if unposted := [chunk for chunk in kept if chunk.pk not in posted]:
         write_postings(unposted, title=document.title, path=document.path)
     return len(kept)

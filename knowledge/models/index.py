@@ -86,7 +86,8 @@ class EmbeddingSet(models.Model):
 
     A set is built beside the active one and may take its place once it is ready. A set that is ready is complete:
     making a version current puts the other sets back to building, until they have its chunks too.
-    ``base_url`` belongs to an OpenAI-compatible backend; keys stay in the environment.
+    ``base_url`` belongs to an OpenAI-compatible backend; keys stay in the environment. ``generation`` is the copy in a
+    search engine that searches ask where SEARCH_INDEX names one; without it they ask PostgreSQL.
     """
 
     name = models.CharField(_("name"), max_length=100, unique=True)
@@ -106,6 +107,9 @@ class EmbeddingSet(models.Model):
     lease_expires_at = models.DateTimeField(null=True, editable=False)
     build_started_at = models.DateTimeField(_("build started"), null=True, editable=False)
     built_at = models.DateTimeField(_("built"), null=True, editable=False)
+    generation = models.ForeignKey(
+        "knowledge.IndexGeneration", on_delete=models.SET_NULL, null=True, related_name="+", editable=False
+    )
     passages_per_second = models.FloatField(_("passages per second"), null=True, editable=False)
     activated_at = models.DateTimeField(_("activated"), null=True, editable=False)
     created_at = models.DateTimeField(_("created"), default=timezone.now, editable=False)

@@ -25,6 +25,8 @@ PHRASE_NOT_FOUND = notice_of("search", "phrase_not_found")
 PHRASE_DIVIDED = notice_of("search", "phrase_divided")
 NOTHING_TO_SEARCH = notice_of("search", "nothing_to_search")
 PHRASE_CUT = notice_of("search", "phrase_cut")
+INDEX_BEHIND = notice_of("search", "index_behind")
+INDEX_CUT = notice_of("search", "index_cut")
 OUTPUT_CUT = notice_of("search", "output_budget")
 DOCUMENT_CUT = notice_of("search", "document_cut")
 

@@ -17,6 +17,11 @@ from knowledge.search.bm25 import Scores
 from knowledge.search.candidates import CandidateReader, Candidates
 from knowledge.search.scope import PermittedChunks
 from knowledge.search.weighing import FieldTerm
+from knowledge.types.notices import Notice
+
+
+class IndexUnavailable(Exception):
+    """The index is away, too late, or answers what can't be read; the text says which. Nothing of it was used."""
 
 
 class TermSums(Protocol):
@@ -40,10 +45,14 @@ class TermSums(Protocol):
 
 
 class SearchIndex(Protocol):
-    """The vectors and terms of one embedding set.
+    """The vectors and terms of one embedding set, for one search.
 
-    :raises django.db.Error: PostgreSQL can't be asked.
+    :raises IndexUnavailable: see there. :raises django.db.Error: PostgreSQL can't be asked.
     """
+
+    @property
+    def remarks(self) -> Sequence[Notice]:
+        """What may be missing in that which was found, so far."""
 
     def nearest(self, vector: str, permitted: PermittedChunks, *, limit: int) -> Candidates:
         """Find the permitted chunks nearest to a query vector of the set, the nearest first; equals by chunk id.

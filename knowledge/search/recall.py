@@ -30,7 +30,7 @@ from knowledge.search.database import going_back
 from knowledge.search.fusion import Evidence
 from knowledge.search.indexes import index_of
 from knowledge.search.lexical import LexicalHits, lexical_hits, no_hits
-from knowledge.search.port import SearchIndex, TermSums
+from knowledge.search.port import IndexUnavailable, SearchIndex, TermSums
 from knowledge.search.scope import PermittedChunks
 from knowledge.search.weighing import MAX_TERMS, weigh_terms
 from knowledge.types.notices import Notice
@@ -151,6 +151,7 @@ def recall(
         remarks.append(notices.PASSAGE_FACTS_UNAVAILABLE)
     if hits and not terms:
         remarks.append(notices.LEXICAL_EMPTY)
+    remarks += legs.index.remarks
     is_cut = hits is not None and (terms.is_cut or terms.own_words > max(MAX_TERMS.values()))
     if is_cut or (nearest and nearest[0].is_cut):
         remarks.append(notices.QUERY_CUT)
@@ -217,7 +218,7 @@ class _Legs:
         except EmbedderMismatch as error:
             logger.warning("vector search failed: %s", error.error_code)
             raise _LegFailed(notices.EMBEDDER_MISMATCH) from error
-        except Error as error:
+        except (Error, IndexUnavailable) as error:
             logger.error("vector search failed: %s", in_one_line(error))
             raise _LegFailed(notices.vector_unavailable()) from error
 
@@ -260,6 +261,6 @@ class _Legs:
         try:
             with self.watch.measure("lexical"), going_back():
                 yield
-        except Error as error:
+        except (Error, IndexUnavailable) as error:
             logger.error("lexical search failed: %s", in_one_line(error))
             raise _LegFailed(notices.LEXICAL_UNAVAILABLE) from error

@@ -73,6 +73,7 @@ class PermittedChunks:
     ``policy_id`` is that of the set, by which its chunks are counted. With ``for_words`` they are counted by reading
     their numbers in the lexical index, which are asked for then. ``has_index`` unless that can't be read. Words are
     counted in the ``visible`` versions, whatever the filter, and in all where nothing is hidden from the caller (None).
+    ``principal`` is who asks, None where all passages that the statement gives may be shown.
     """
 
     sql: str
@@ -84,6 +85,7 @@ class PermittedChunks:
     for_words: bool = False
     has_index: bool = True
     visible: VisibleVersions | None = None
+    principal: Principal | None = None
     _count: int | None = None
     _numbers: NDArray[np.int64] | None = None
     _is_comparable: bool | None = None
@@ -198,7 +200,11 @@ def permitted_chunks(
     if not within and restriction == _NO_FILTER:
         everything = _all_permitted(principal, embedding_set, embedding_set.policy_id)
         return PermittedChunks(
-            *everything, is_everything=True, for_words=for_words, visible=visible_versions(principal)
+            *everything,
+            is_everything=True,
+            for_words=for_words,
+            visible=visible_versions(principal),
+            principal=principal,
         )
     chunks = searchable_chunks(principal, restriction, embedding_set).filter(within or Q())
     return PermittedChunks(
@@ -207,6 +213,7 @@ def permitted_chunks(
         policy_id=embedding_set.policy_id,
         for_words=for_words,
         visible=visible_versions(principal),
+        principal=principal,
     )
 
 

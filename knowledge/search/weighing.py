@@ -15,6 +15,7 @@ import numpy as np
 from django.db import connection
 
 from knowledge.index.analysis import OtherName, QueryTerms
+from knowledge.index.bm25_constants import CONSTANTS
 from knowledge.models import EmbeddingSet, LexicalField
 from knowledge.search.postings import Piece, PieceKey, read_pieces
 from knowledge.search.visible import Seen, SegmentKey, VisibleVersions, store
@@ -28,18 +29,6 @@ SYNONYM_WEIGHT = 0.85
 MOST_OF_NAME = 4
 # A field's terms are asked while they have together no more postings than this.
 POSTINGS_BUDGET = 500_000
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bm25:
-    """BM25's two constants. Low k1 suits passages: a word said once is nearly as good as twice."""
-
-    k1: float
-    b: float
-
-
-# Best of a grid on two Japanese question sets.
-CONSTANTS: Mapping[int, Bm25] = {LexicalField.WORD: Bm25(k1=0.4, b=0.6), LexicalField.BIGRAM: Bm25(k1=0.8, b=0.75)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -138,6 +138,8 @@ WRITTEN_BY_THE_HUB = {
     "knowledge.Chunk.context_prefix": "headings of the file",
     "knowledge.Chunk.section_path": "headings of the file",
     "knowledge.EmbeddingSet.status_reason": "the hub's own message",
+    "knowledge.IndexGeneration.failure": "the hub's own message",
+    "knowledge.IndexChange.numbers": "of the index",
     "knowledge.LexicalSegment.ordinals": "of the index",
     "knowledge.Ontology.writer_ids": "ids of users",
     "knowledge.Ontology.kept_only": "derived from the file, which has a largest size",

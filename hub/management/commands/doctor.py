@@ -12,6 +12,7 @@ from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 
 from hub.access.audit_trail import owns_trail, rights_to_change_events
+from hub.access.principals import system_principal
 from hub.audit.checks import summary_of, verify_everything
 from hub.backups.models import BackupRun
 from hub.backups.runs import backup_state
@@ -30,7 +31,9 @@ from hub.rest.readiness import BASE_CHECKS
 from knowledge.checks import READINESS_CHECKS
 from knowledge.consistency import check_consistency
 from knowledge.documents.workers import worker_is_alive
+from knowledge.generations.generations import LATE_S, list_generations
 from knowledge.grants import curators_without_hub_role
+from knowledge.index.changes import has_engine
 from knowledge.index.outside import service_of
 from knowledge.index.warm_up import way_to_warm
 from knowledge.storage import (
@@ -107,6 +110,7 @@ def _diagnose(*, repair: bool, remove_many: bool, claim: bool) -> Iterator[dict[
         claim_store()
     yield _store_owner()
     yield from _encryption()
+    yield from _search_engine()
     yield _parser_children()
     yield from _connections()
     yield from _index(repair=repair, remove_many=remove_many)
@@ -275,6 +279,28 @@ def _embeddings() -> Iterator[dict[str, object]]:
         return
     detail = f"only {config.llm_unconfirmed_classification} is sent to {service.endpoint}, other documents fail"
     yield _line("embeddings confirmation", "note", f"{detail}; run: manage.py llm_confirmation --embeddings")
+
+
+def _search_engine() -> Iterator[dict[str, object]]:
+    """Whether the search engine has what PostgreSQL has, where there is one."""
+    if not has_engine():
+        return
+    states = list_generations(system_principal("doctor"))
+    if not any(state.is_active for state in states):
+        advice = "see manage.py search_index"
+        yield _line("search engine", "note", f"SEARCH_INDEX names one, and searches ask PostgreSQL; {advice}")
+    for state in states:
+        name = f"search engine, generation {state.generation.pk}"
+        if state.health is None:
+            yield _line(name, "error", f"it does not answer: {state.generation.failure or settings.CONFIG.qdrant_url}")
+            continue
+        told = f"{state.health.passages} of {state.wanted} passages, {state.lag.rows} changes wait, the oldest for "
+        told += f"{state.lag.seconds:.0f} s; {state.health.status}, {state.health.thin_shards} shards lack a copy"
+        is_well = state.lag.seconds < LATE_S and state.health.status in ("green", "yellow")
+        is_whole = state.health.passages == state.wanted or state.lag.rows or state.generation.status != "ready"
+        advice = "" if is_whole else "; run: manage.py search_index reconcile"
+        status = "ok" if is_well and is_whole and not state.health.thin_shards else "error"
+        yield _line(name, status, told + advice)
 
 
 def _ask(name: str, check: Callable[[], None]) -> dict[str, object]:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from knowledge.index.changes import has_engine
 from knowledge.models import EmbeddingSet
 from knowledge.search.indexes.embedded import EmbeddedIndex
+from knowledge.search.indexes.engine import index_in_engine
 from knowledge.search.port import SearchIndex
 
 
 def index_of(embedding_set: EmbeddingSet) -> SearchIndex:
-    """Return the index that searches of a set ask."""
+    """Return the index for one search of a set: the generation in the search engine that its row names, if it does."""
+    if has_engine() and embedding_set.generation_id is not None:
+        return index_in_engine(embedding_set, embedding_set.generation_id)
     return index_in_postgresql(embedding_set)
 
 

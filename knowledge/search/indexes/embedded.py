@@ -21,6 +21,7 @@ from knowledge.search.candidates import NO_CANDIDATES, CandidateReader, Candidat
 from knowledge.search.postings import Piece, PieceKey, occurring, read_pieces
 from knowledge.search.scope import PermittedChunks
 from knowledge.search.weighing import FieldTerm
+from knowledge.types.notices import Notice
 
 # So many times more candidates are asked about when too few of the first ones were permitted.
 NEXT_BATCH = 4
@@ -31,6 +32,7 @@ class EmbeddedIndex:
     """`SearchIndex` over the tables of this database."""
 
     embedding_set: EmbeddingSet
+    remarks: Sequence[Notice] = ()
 
     def nearest(self, vector: str, permitted: PermittedChunks, *, limit: int) -> Candidates:
         """See `SearchIndex`. Exact when few chunks are permitted. Up to four queries."""

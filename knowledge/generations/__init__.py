@@ -1,0 +1,1 @@
+"""Copies of embedding sets in a search engine: made, filled, told of changes, compared, switched to and dropped."""
