@@ -19,11 +19,11 @@ from hub.core.errors import HubError
 from hub.core.languages import shown
 from hub.home.addresses import passage_address, place_of
 from hub.home.pages import home_page, render_home
-from knowledge.answering import Answer, answers_by_model
+from knowledge.answering import Answer, answers_by_model, search_passages
 from knowledge.models import Collection
 from knowledge.questions import own_questions, requests_to
 from knowledge.rendering import ShownText, markdown_versions, shown_text
-from knowledge.search import MAX_OFFSET, MAX_QUERY_CHARS, search_sources
+from knowledge.search import MAX_OFFSET, MAX_QUERY_CHARS
 from knowledge.text.follow_ups import MOST_CHARACTERS, FollowUp, resolve_follow_up
 from knowledge.types.search import Facet, Hit, SearchDetail, SearchFilter, SearchQuery, SearchResult
 
@@ -120,7 +120,7 @@ def _passages(principal: Principal, asked: Asked) -> dict[str, Any]:
         detail=SearchDetail.HIGHLIGHTS,
         with_facets=True,
     )
-    result = search_sources(principal, query)
+    result = search_passages(principal, query)
     return {
         "result": result,
         "snippets": _snippets(result.hits),

@@ -20,9 +20,10 @@ from hub.core.languages import shown
 from hub.evaluation.models import EvaluationCase, EvaluationDataset
 from knowledge.admin.addresses import passage_address
 from knowledge.admin.search_form import MODES, SearchForm
+from knowledge.answering import search_passages
 from knowledge.evaluation.questions import cases_of, is_kept, question_of
 from knowledge.rendering import COLUMN_ROOM, ROOM, ShownText, markdown_versions, shown_text
-from knowledge.search import compare_modes, search_sources
+from knowledge.search import compare_modes
 from knowledge.types.search import Explanation, Hit, SearchMode, SearchQuery, SearchResult
 
 LEGS = {
@@ -159,7 +160,7 @@ def _answer(request: HttpRequest, principal: Principal, form: SearchForm) -> dic
     if form.compares:
         found = compare_modes(principal, query, [SearchMode(mode) for mode, _label in MODES])
         return context | {"columns": _columns(query, found, kept)}
-    result = search_sources(principal, query, source=form.chosen_source)
+    result = search_passages(principal, query, source=form.chosen_source)
     shown = _shown(query, result, kept, markdown_versions(result.hits), room=ROOM)
     return context | {
         "shown": shown,

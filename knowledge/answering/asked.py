@@ -137,6 +137,18 @@ _ASKS = (
 )
 
 
+def asks_something(text: str) -> bool:
+    """Return whether a text is a question, and not words to look for.
+
+    >>> asks_something("検索は何秒以内か"), asks_something("応答時間 目標"), asks_something("稼働率の目標は？")
+    (True, False, True)
+    """
+    folded = fold_terms(text).strip()
+    if is_english(text):
+        return bool(_YES_NO_EN.match(folded) or _OPEN_EN.search(folded) or any(one.search(folded) for one, _k in _ASKS))
+    return bool(folded.endswith(("?", "か", "か。")) or _ASKING.search(folded))
+
+
 def read_asked(question: str) -> AskedThing:
     """Read what a question asks for.
 

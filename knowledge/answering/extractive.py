@@ -75,16 +75,18 @@ def promising_passages(rated: Sequence[Rated], *, limit: int) -> list[Hit]:
     return list(likely.values())[:limit]
 
 
-def rate_sentences(question: str, hits: Sequence[Hit], *, synonyms: Mapping[str, str] = NO_SYNONYMS) -> list[Rated]:
+def rate_sentences(
+    question: str, hits: Sequence[Hit], *, synonyms: Mapping[str, str] = NO_SYNONYMS, with_meaning: bool = True
+) -> list[Rated]:
     """Tell of the sentences of passages that are about a question how likely each answers it, likeliest first.
 
     Sentences that read like an instruction to a model, and those about another thing of the kind whose code is asked
-    for, are left out. Without the embedding model the chances rest on words alone.
+    for, are left out. Without the embedding model, or ``with_meaning``, the chances rest on words alone.
     """
     material = read_material(question, hits, synonyms=synonyms)
     if not material.candidates:
         return []
-    names, rows = material.signs()
+    names, rows = material.signs(with_meaning=with_meaning)
     found = [
         Rated(one=one.one, chance=float(chance), heading=material.named.heading_named(one.one))
         for one, chance in zip(material.candidates, chances(names, rows), strict=True)
@@ -102,14 +104,12 @@ class Material:
     wording: Wording
     candidates: Sequence[Candidate]
 
-    def signs(self) -> tuple[list[str], NDArray[np.float64]]:
+    def signs(self, *, with_meaning: bool = True) -> tuple[list[str], NDArray[np.float64]]:
         """The names of signs, and a row of them for each candidate."""
         names, rows = signs_without_meaning(self.question, self.asked, self.named, self.wording, self.candidates)
-        nearness = _nearness(
-            self.question,
-            {one.one.hit.document_id for one in self.candidates},
-            [_read_with(one.one) for one in self.candidates],
-        )
+        texts = [_read_with(one.one) for one in self.candidates]
+        documents = {one.one.hit.document_id for one in self.candidates}
+        nearness = _nearness(self.question, documents, texts) if with_meaning else np.full(len(texts), np.nan)
         more, columns = signs_of_meaning(nearness, names, rows, [one.one.hit.chunk_id for one in self.candidates])
         return [*names, *more], np.concatenate([rows, columns], axis=1)
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from knowledge.text.follow_ups import resolve_follow_up
+
 _MOST_PARTS = 4
 _LONGEST = 300
 """Longer texts are no questions of several parts, but texts that somebody pasted."""
@@ -28,6 +30,12 @@ _HIRAGANA = re.compile("[\u3041-\u3096]")
 _QUESTIONS = re.compile(r"(?<![^?？。])[^?？。]{4,}[?？]+")
 
 
+# 検収はいつですか、また誰がしますか: each asks, and the second one of the same thing.
+_AND_ALSO = re.compile(
+    r"(?P<a>[^。?？]{4,}?か)[、。]\s*(?:また|そして|それと|あと)?、?\s*(?P<b>[^。?？]{2,}?か[。?？\s]*)"
+)
+
+
 def parts_of(question: str) -> list[str]:
     """Part a question that asks for several things: a comparison, things that are listed, several sentences.
 
@@ -37,6 +45,8 @@ def parts_of(question: str) -> list[str]:
     (['予約Webの動作環境は？', '予約APIの動作環境は？'], ['障害の原因は', '障害の再発防止策は'])
     >>> parts_of("稼働率は？保存期間は？"), parts_of("犬と猫はどこにいますか")
     (['稼働率は？', '保存期間は？'], ['犬と猫はどこにいますか'])
+    >>> parts_of("検収はいつですか、また誰がしますか")
+    ['検収はいつですか', '検収は誰がしますか']
     """
     text = " ".join(question.split())
     if len(text) > _LONGEST:
@@ -44,6 +54,8 @@ def parts_of(question: str) -> list[str]:
     several = [one.strip() for one in _QUESTIONS.findall(text)]
     if 2 <= len(several) <= _MOST_PARTS and "".join(several) == text.replace("? ", "?").replace("？ ", "？"):
         return several
+    if found := _AND_ALSO.fullmatch(text):
+        return [found["a"], resolve_follow_up(found["b"], found["a"]).text]
     if found := _DIFFERENCE.fullmatch(text):
         of = found["of"]
         return [

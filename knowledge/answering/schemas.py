@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 
 from hub.core.shapes import filled
 from knowledge.answering.asked import Wanted
-from knowledge.answering.types import Answer, AnswerSentence, Citation
+from knowledge.answering.types import Answer, AnswerSentence, Citation, in_lines
 
 
 class CitationOut(BaseModel):
@@ -87,7 +87,7 @@ def answer_out(answer: Answer) -> AnswerOut:
         parts=[
             AnswerPartOut(
                 asks=one.asks,
-                answer="\n".join(sentence.text for sentence in one.sentences) or None,
+                answer=in_lines(one.sentences),
                 looked_for=filled(LookedForOut, one.looked_for),
             )
             for one in answer.parts

@@ -16,6 +16,7 @@ from knowledge.answering.asked import read_asked
 from knowledge.answering.extractive import LEAST_FOR_A_MODEL, Rated, choose, promising_passages, rate_sentences
 from knowledge.answering.grounded import GroundedAnswer
 from knowledge.answering.parts import parts_of
+from knowledge.answering.subjects import phrases_of
 from knowledge.answering.types import (
     CLASSIFIED_LEFT_OUT,
     EXTRACTIVE,
@@ -30,7 +31,7 @@ from knowledge.answering.types import (
 )
 from knowledge.documents.documents import check_filters, check_search_filter
 from knowledge.graph.search import GraphQuery, GraphResult, graph_search
-from knowledge.index.analysis import NO_SYNONYMS, surfaces
+from knowledge.index.analysis import NO_SYNONYMS
 from knowledge.models import Document
 from knowledge.ontology.store import expand
 from knowledge.search import check_number, record_question, search
@@ -177,15 +178,16 @@ def _nearest(rated: Sequence[Rated]) -> list[Rated]:
 
 
 def _looked_for(question: str, nearest: Sequence[Rated]) -> LookedFor:
+    """What was looked for, and which of the things that the question names the nearest passages have."""
     asked = read_asked(question)
     hits = [one.one.hit for one in nearest]
     text = fold_terms("\n".join(f"{hit.title}\n{' '.join(hit.section_path)}\n{hit.content}" for hit in hits))
-    words = surfaces(question) if hits else []
+    named = [one for one in phrases_of(question) if hits and (one.folded != asked.unit or len(asked.unit) > 1)]
     return LookedFor(
         kind=asked.kind,
         thing=asked.phrase,
-        found=tuple(word for word in words if word in text),
-        missing=tuple(word for word in words if word not in text),
+        found=tuple(one.shown for one in named if one.is_in(text)),
+        missing=tuple(one.shown for one in named if not one.is_in(text)),
     )
 
 

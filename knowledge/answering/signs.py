@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from knowledge.answering.asked import AskedThing, Wanted
 from knowledge.answering.named import Named
 from knowledge.answering.sentences import PlacedSentence, Terms, terms_of
-from knowledge.answering.values import values_of
+from knowledge.answering.subjects import read_subjects
+from knowledge.answering.values import asks_money, has_money_column, values_of
 from knowledge.index.analysis import analyse_query
 from knowledge.index.morphemes import is_english
 from knowledge.text.folding import fold_terms
@@ -142,6 +143,8 @@ def signs_without_meaning(
     phrase = terms_of(asked.phrase) if asked.phrase else None
     folded = fold_terms(question)
     english = is_english(question)
+    subjects = read_subjects(question, asked)
+    passages = {one.one.hit.chunk_id: fold_terms(one.one.hit.content) for one in candidates}
     rows = []
     for one in candidates:
         text = fold_terms(one.one.text)
@@ -193,6 +196,10 @@ def signs_without_meaning(
                 "code": float(named.has_code(one.one)),
                 "under named heading": float(bool(named.heading_named(one.one))),
                 "explains": float(named.is_explained_by(one.one)),
+                "money missing": float(
+                    asks_money(asked) and not (values.has_money or has_money_column(one.one.header))
+                ),
+                **subjects.signs(one.one, passages[one.one.hit.chunk_id]),
                 "score": math.nan if one.one.hit.score is None else one.one.hit.score,
                 **{f"asks {kind.value}": float(asked.kind is kind) for kind in KINDS},
             }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -52,6 +53,19 @@ class AnswerSentence:
     citations: tuple[Citation, ...]
 
 
+def in_lines(sentences: Sequence[AnswerSentence]) -> str | None:
+    """Put sentences into one text, a line for each, rows of a table below the row that names its columns."""
+    lines: list[str] = []
+    header = ""
+    for sentence in sentences:
+        named = next((one.table_header for one in sentence.citations if one.quote == sentence.text), "")
+        if named and named != header:
+            lines.append(named)
+        header = named
+        lines.append(sentence.text)
+    return "\n".join(lines) or None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LookedFor:
     """What a question asks for: its kind, and the thing in the question's words, empty where it names none.
@@ -94,7 +108,7 @@ class Answer:
     @property
     def text(self) -> str | None:
         """The answer as one text, a line for each sentence; None when there is none."""
-        return "\n".join(sentence.text for sentence in self.sentences) or None
+        return in_lines(self.sentences)
 
 
 EXTRACTIVE = notice_of("answering", "extractive_answer")

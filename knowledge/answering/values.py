@@ -139,6 +139,19 @@ _MONEY_ASKED = re.compile(r"費|額|料|価格|予算|金|税|代\Z|price|cost|f
 _PERCENT_ASKED = re.compile(r"率|割合|比\Z|rate|percent|share")
 
 
+_MONEY_COLUMN = re.compile(r"円|ドル|usd|jpy|[$€£¥]")
+
+
+def asks_money(asked: AskedThing) -> bool:
+    """Return whether an amount of money is asked for."""
+    return asked.kind is Wanted.NUMBER and not asked.unit and _MONEY_ASKED.search(asked.focus) is not None
+
+
+def has_money_column(header: str) -> bool:
+    """Return whether a table's header names amounts of money: 単価（円）."""
+    return _MONEY_COLUMN.search(fold_terms(header)) is not None
+
+
 def _fit(asked: AskedThing, **found: int | bool) -> float:
     """How far a sentence has a value of the kind that is asked for."""
     some = float(bool(found["names"] or found["quoted"] or found["katakana"] or found["latin"] or found["kanji"]))

@@ -22,6 +22,7 @@ from knowledge.answering import (
     answer_out,
     answer_sentence_out,
     follow_question,
+    search_passages,
 )
 from knowledge.answering import answer_question as answer
 from knowledge.search import (
@@ -36,7 +37,6 @@ from knowledge.search import (
     page_position,
     search_filter,
     search_out,
-    search_sources,
 )
 from knowledge.types.search import SearchDetail, SearchMode, SearchOrder, SearchQuery, SearchSource
 
@@ -83,7 +83,7 @@ def search(request: HubRequest, asked: SearchIn) -> SearchOut:
         after=after,
         **asked.model_dump(exclude={"query", "filter", "collection", "source", "cursor"}),
     )
-    result = search_sources(request.principal, query, source=asked.source)
+    result = search_passages(request.principal, query, source=asked.source)
     following = encode_cursor(page_position(result.next_page), scope=scope) if result.next_page else None
     return search_out(result, next_cursor=following)
 

@@ -83,7 +83,7 @@ def question_words(folded: str) -> Iterator[str]:
     """Yield the words of a question, without those that only ask."""
     for piece in _PIECE.findall(folded):
         morphemes = tokenizer().tokenize(piece, SplitMode.A)
-        yield from _terms(morpheme for morpheme in morphemes if not _only_asks(morpheme))
+        yield from _terms(morpheme for morpheme in morphemes if not only_asks(morpheme))
 
 
 def question_surfaces(folded: str) -> Iterator[str]:
@@ -92,7 +92,7 @@ def question_surfaces(folded: str) -> Iterator[str]:
         for morpheme in tokenizer().tokenize(piece, SplitMode.A):
             surface = morpheme.surface()
             is_word = morpheme.part_of_speech()[0] not in _EMPTY_WORDS and any(map(str.isalnum, surface))
-            if is_word and not _only_asks(morpheme):
+            if is_word and not only_asks(morpheme):
                 yield surface
 
 
@@ -151,7 +151,7 @@ def _without_ending(word: str) -> str:
     return stem(word)
 
 
-def _only_asks(morpheme: Morpheme) -> bool:
+def only_asks(morpheme: Morpheme) -> bool:
     """Return whether a word of a question belongs to the asking and not to what is asked for."""
     surface, form = morpheme.surface(), morpheme.normalized_form()
     if surface in ENGLISH_STOP_WORDS or form in _QUESTION_WORDS:

@@ -48,6 +48,10 @@ _ASKING = re.compile(
 )
 _END = re.compile(r"(?:は|が|を|とは)?[?。！!\s]*$")
 _ASKED = re.compile(r"誰|何|なに|なん|いつ|どこ|どれ|どの|どう|どん|なぜ|いくら|いくつ|どちら")
+# それは誰が？ leaves out what is done.
+_ENDS_ASKING = re.compile(
+    r"(?:誰|だれ|どこ|いつ|どの[^はがをに?]{1,10}|何[^はがをに?]{0,4})(?:が|を|に|で|へ|から|まで|までに|と)[?。\s]*$"
+)
 _CASE = re.compile(r"(?:だと|なら|(?:の|な)?(?:場合|とき|時)[はに])")
 _ALSO = re.compile(r"も(?![うと])")
 _BARE = re.compile(r"(?P<noun>[^はがをにでのも]+)(?:は|って)?[?。\s]*")
@@ -77,6 +81,8 @@ def resolve_follow_up(question: str, before: str) -> FollowUp:
     found = _DEMONSTRATIVE.search(rest)
     if found is not None:
         text = _with_topic(rest, found, topic)
+        if _ENDS_ASKING.search(rest):
+            text = _with_predicate(text, earlier)
     elif other := _substituted(rest, topic, is_led_on=is_led_on):
         text = _instead(other, topic, earlier)
     elif _is_about_nothing_new(rest, earlier):
@@ -120,6 +126,19 @@ def _with_topic(rest: str, found: re.Match[str], topic: str) -> str:
     if noun and after.startswith(noun) and (noun in topic or noun in _NAMES_THE_TOPIC):
         return f"{before}{topic}{after[len(noun) :]}"
     return f"{before}{topic}の{after}"
+
+
+def _with_predicate(text: str, earlier: str) -> str:
+    """Add what the question before says is done: from the verb behind what it asked with, if it has one."""
+    asked = _ASKED.search(earlier)
+    words = [one for one in _words(earlier) if asked and one[0] >= asked.end()]
+    verb = next((number for number, one in enumerate(words) if one[3][0] == "動詞"), None)
+    if verb is None:
+        return text
+    done = verb - 1 if verb and "サ変可能" in words[verb - 1][3][2] else verb
+    end = re.search(r"[?。\s]*$", text)
+    at = end.start() if end else len(text)
+    return text[:at] + earlier[words[done][0] :].rstrip("?。 ") + text[at:]
 
 
 def _substituted(rest: str, topic: str, *, is_led_on: bool) -> str:

@@ -9,10 +9,10 @@ from pydantic import Field
 
 from hub.access.principals import Scope
 from hub.rest.pagination import cursor_scope, decode_cursor, encode_cursor
-from knowledge.answering import AnswerOut, Question, answer_out, answer_question
+from knowledge.answering import AnswerOut, Question, answer_out, answer_question, search_passages
 from knowledge.documents import reading
 from knowledge.documents.schemas import CountOut
-from knowledge.search import HitOut, page_mark, page_position, search_filter, search_out, search_sources
+from knowledge.search import HitOut, page_mark, page_position, search_filter, search_out
 from knowledge.types.search import SearchDetail, SearchMode, SearchOrder, SearchQuery, SearchSource
 from mcp_bridge.caller import current_caller
 from mcp_bridge.server import HubTool, hub_tool
@@ -161,7 +161,7 @@ def find_passages(
     """Search for the running call's caller; ``name`` is what cursors belong to."""
     scope = cursor_scope(name, query={**_without_limit(asked), "source": source})
     after = page_mark(decode_cursor(cursor, scope=scope)) if cursor else None
-    result = search_sources(current_caller().principal, replace(asked, after=after), source=source)
+    result = search_passages(current_caller().principal, replace(asked, after=after), source=source)
     following = encode_cursor(page_position(result.next_page), scope=scope) if result.next_page else None
     found = search_out(result, next_cursor=following)
     if any(notice["code"] == NOTHING_TO_SEARCH for notice in found.notices):

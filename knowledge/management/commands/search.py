@@ -11,7 +11,8 @@ from typing import Any
 from hub.access.services import local_principal
 from hub.core.commands import HubCommand, cli_call
 from hub.core.languages import shown
-from knowledge.search import best_window, search_out, search_sources
+from knowledge.answering import search_passages
+from knowledge.search import best_window, search_out
 from knowledge.types.search import (
     Hit,
     RemoteHit,
@@ -60,7 +61,7 @@ class Command(HubCommand):
             query = _query(options)
             if not json and not query.level.includes(SearchDetail.HIGHLIGHTS):
                 query = replace(query, detail=SearchDetail.HIGHLIGHTS)
-            result = search_sources(local_principal(token), query, source=SearchSource(options["source"]))
+            result = search_passages(local_principal(token), query, source=SearchSource(options["source"]))
             remarks = [shown(notice) for notice in result.notices]
         if json:
             self.print_json(search_out(result, next_cursor=None))

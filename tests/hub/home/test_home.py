@@ -313,7 +313,7 @@ def test_something_that_fails_is_a_page_with_a_number(reader, monkeypatch):
     def fail(*_anything: object, **_more: object) -> None:
         raise RuntimeError("秘密の理由")
 
-    monkeypatch.setattr("hub.home.asking.search_sources", fail)
+    monkeypatch.setattr("hub.home.asking.search_passages", fail)
     browser = client_of(reader)
     browser.raise_request_exception = False
     answer = browser.get("/?q=a")

@@ -9,7 +9,7 @@ import pytest
 
 from knowledge.answering import chance, parts, values
 from knowledge.answering.asked import Wanted, read_asked
-from knowledge.answering.chance import chances, shipped_trees
+from knowledge.answering.chance import BY_NAME, chances, shipped_trees
 from knowledge.answering.parts import parts_of
 from knowledge.answering.values import values_of
 
@@ -86,10 +86,14 @@ def test_odd_questions_are_parted_in_one_go(text: str) -> None:
 
 
 def test_chances_are_refused_for_other_signs_than_they_were_fitted_on() -> None:
-    names = list(shipped_trees().names)
-    assert 0 < chances(names, np.zeros((1, len(names))))[0] < 1
+    names = list(dict.fromkeys([*shipped_trees().names, *BY_NAME]))
+    rows = np.random.default_rng(1).random((3, len(names)))
+    told = chances(names, rows)
+    assert (told > 0).all()
+    assert (told < 1).all()
+    assert (chances(names[::-1], rows[:, ::-1]) == told).all(), "columns are found by their names"
     with pytest.raises(ValueError, match="fit"):
-        chances(names[::-1], np.zeros((1, len(names))))
+        chances(names[1:], rows[:, 1:])
 
 
 @pytest.mark.parametrize("module", [chance, parts, values])

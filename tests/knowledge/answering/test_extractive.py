@@ -91,6 +91,13 @@ def test_the_nearest_places_are_told_with_the_words_that_they_lack(library):
     assert "世代" in given.looked_for.missing
 
 
+def test_words_that_are_nowhere_near_are_told_as_the_person_wrote_them(library):
+    given = ask("バックアップの保管費はいくらですか")  # it is kept for 30 days, which is no amount
+    assert given.sentences == ()
+    assert "保管費" in given.looked_for.missing
+    assert not {"費", "いくら"} & {*given.looked_for.missing, *given.looked_for.found}
+
+
 def test_the_score_of_a_sentence_is_its_chance_and_the_best_comes_first(library):
     chances = [one.chance for one in ask("応答時間は何秒以内か").sentences]
     assert chances == sorted(chances, reverse=True)

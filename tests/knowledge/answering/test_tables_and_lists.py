@@ -57,7 +57,8 @@ def test_a_row_is_one_sentence_under_the_header_of_its_table():
 def test_a_row_goes_on_under_a_header_that_the_passage_before_has(jobs):
     given = ask("JB032の処理時間上限は何分か")
     row = JOBS.splitlines()[1]
-    assert given.text == row
+    assert given.sentences[0].text == row
+    assert given.text == f"{HEADER}\n{row}", "the names of the columns stand over the row"
     (citation,) = given.sentences[0].citations
     assert citation.table_header == HEADER
     assert VersionContent.objects.get().markdown[citation.start_offset : citation.end_offset] == row

@@ -1,0 +1,66 @@
+"""What a question is about, and whether a row, an item or a sentence is about that."""
+
+from __future__ import annotations
+
+import pytest
+
+from knowledge.answering.asked import read_asked
+from knowledge.answering.sentences import PlacedSentence, sentences_of
+from knowledge.answering.subjects import phrases_of, read_subjects
+from tests.knowledge.answering.test_extractive import hit
+
+TABLE = """| データ | 項目 | 保存期間 |
+| --- | --- | --- |
+| 予約 | 予約番号、状態 | 1年 |
+| 通知記録 | 通知番号、予約番号 | 90日 |"""
+
+
+def rows() -> list[PlacedSentence]:
+    return list(sentences_of(hit(TABLE)))
+
+
+@pytest.mark.parametrize(
+    ("question", "named"),
+    [
+        ("図書予約システムの開発費はいくらですか", ["図書予約システム", "開発費"]),
+        ("予約DBの動作環境は何ですか", ["予約DB", "動作環境"]),
+        ("変更履歴の1.1版の担当者は誰ですか", ["変更履歴", "1.1版", "担当者"]),
+        ("それは誰がするのか", []),
+        ("How long is an access log kept?", ["access log kept"]),
+    ],
+)
+def test_what_a_question_names_is_told_in_whole_words(question, named):
+    assert [one.shown for one in phrases_of(question)] == named
+
+
+def test_a_row_is_about_what_its_first_cell_names_and_not_what_else_it_has():
+    subjects = read_subjects("予約の保存期間は？", read_asked("予約の保存期間は？"))
+    right, other = (subjects.signs(row, TABLE) for row in rows())
+    assert (right["about key"], right["key beside"]) == (1.0, 0.0)
+    assert (other["about key"], other["key beside"]) == (0.0, 1.0)
+    assert right["asked is column"] == other["asked is column"] == 1.0
+    assert right["column fits"] == 1.0
+
+
+def test_a_row_may_be_found_by_another_cell():
+    subjects = read_subjects("90日の保存期間のデータは？", read_asked("90日の保存期間のデータは？"))
+    assert [subjects.signs(row, TABLE)["key beside"] for row in rows()] == [1.0, 0.0]
+
+
+@pytest.mark.parametrize(("version", "missing"), [("1.1", 0.0), ("1.0", 1.0)])
+def test_an_identifier_that_a_sentence_lacks_is_counted(version, missing):
+    asked = "1.1版の担当者は誰ですか"
+    (one,) = sentences_of(hit(f"{version} 版は佐藤が作成した。"))
+    assert read_subjects(asked, read_asked(asked)).signs(one, "")["identifiers missing"] == missing
+
+
+def test_a_label_before_a_colon_is_what_an_item_is_about():
+    (one,) = sentences_of(hit("保存期間：5年"))
+    assert read_subjects("保存期間は？", read_asked("保存期間は？")).signs(one, "")["asked is key"] == 1.0
+
+
+def test_who_asks_for_no_column_may_ask_for_the_key():
+    table = "| 役割 | 名前 | 仕事 |\n| --- | --- | --- |\n| 窓口 | 佐藤 | 受付 |\n| 課長 | 鈴木 | 例外の承認 |"
+    asked = "誰が例外の承認をしますか"
+    subjects = read_subjects(asked, read_asked(asked))
+    assert [subjects.signs(row, table)["key beside"] for row in sentences_of(hit(table))] == [1.0, 0.0]
