@@ -24,6 +24,7 @@ from celery.signals import (
 )
 from django.db import DatabaseError, IntegrityError, close_old_connections
 
+import hub.core.task_calls  # noqa: F401 (listens to every task)
 from hub.core.processes import collect_seldom
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "hub.settings")

@@ -14,12 +14,19 @@ from typing import Annotated, Literal
 from urllib.parse import quote, urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, Field, InstanceOf, ValidationError, model_validator
-from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+from pydantic_settings import (
+    BaseSettings,
+    EnvSettingsSource,
+    NoDecode,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+)
 
 from hub.core.client_address import Networks
 from hub.core.context import purpose_of
 from hub.core.encryption.key_text import parse_keys
 from hub.core.identity_providers import IdentityProvider, check_providers, read_providers
+from hub.secret_files import SecretFiles, SecretFilesUnread
 
 LEAST_TOKEN_CHARS = 32
 
@@ -177,10 +184,29 @@ class ConfigurationError(Exception):
         self.problems = problems
 
 
+def _written(source: PydanticBaseSettingsSource) -> dict[str, str]:
+    """What is set in the environment or a file, by lower-case names; empty values count as absent."""
+    found = source.env_vars.items() if isinstance(source, EnvSettingsSource) else ()
+    return {name.lower(): value for name, value in found if value}
+
+
 class Configuration(BaseSettings):
     """Settings by their environment names. Empty values count as absent."""
 
     model_config = SettingsConfigDict(env_file=None, env_ignore_empty=True, extra="ignore", case_sensitive=False)
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Read NAME_FILE beside NAME, from the environment before the file."""
+        given = {**_written(dotenv_settings), **_written(env_settings)}
+        return init_settings, env_settings, dotenv_settings, SecretFiles(settings_cls, given)
 
     # the doors: who is let in, how many, how fast
     hub_trusted_proxies: TrustedProxies = Field(
@@ -389,6 +415,12 @@ class Configuration(BaseSettings):
     )
     hub_backup_encrypt_to: str = Field(
         "", description="public keys of age (age1…), comma separated, or a passphrase file; empty = in plain"
+    )
+    hub_backup_verify: bool = Field(
+        False, description="restore each backup of HUB_BACKUP_DIR into a hub of its own; one that differs is not good"
+    )
+    hub_backup_identity: Path | None = Field(
+        None, description="with HUB_BACKUP_VERIFY and age1… keys: a file with the identity that opens the backups"
     )
     hub_backup_keep: int = Field(14, ge=1, le=3650, description="backups of HUB_BACKUP_DIR that stay; older ones go")
     hub_backup_late_hours: int = Field(
@@ -634,6 +666,8 @@ def load_configuration(env_file: Path | None = BASE_DIR / ".env") -> Configurati
         return Configuration(_env_file=env_file)
     except ValidationError as error:
         raise ConfigurationError(_problems(error)) from None
+    except SecretFilesUnread as error:
+        raise ConfigurationError(error.problems) from None
 
 
 def _problems(error: ValidationError) -> list[str]:

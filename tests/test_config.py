@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import secrets
 import stat
 from pathlib import Path
@@ -10,13 +12,14 @@ import pytest
 
 from hub.config import SUPERSEDED, Configuration, ConfigurationError, load_configuration
 from hub.data_dir import make_data_dir, secret_key
+from hub.secret_files import SECRETS
 
 ROOT = Path(__file__).resolve().parents[1]
 
 
 @pytest.fixture(autouse=True)
 def _clean_environment(monkeypatch, tmp_path):
-    for name in (*Configuration.model_fields, *SUPERSEDED):
+    for name in (*Configuration.model_fields, *SUPERSEDED, *(f"{name}_file" for name in SECRETS)):
         monkeypatch.delenv(name.upper(), raising=False)
     monkeypatch.setenv("HUB_DATA_DIR", str(tmp_path / "data"))
 
@@ -149,6 +152,43 @@ def test_a_dot_env_file_is_read_and_the_environment_wins(monkeypatch, tmp_path):
     monkeypatch.setenv("LOG_LEVEL", "ERROR")
     config = load_configuration(env)
     assert (config.hub_port, config.log_level) == (8123, "ERROR")
+
+
+def test_secrets_may_be_in_files_named_in_the_environment_or_the_file(monkeypatch, tmp_path):
+    key, token, providers = (tmp_path / name for name in ("key", "token", "providers"))
+    key.write_text("k" * 25 + "0123456789" * 3 + "\n")
+    token.write_text("t" * 40)
+    providers.write_text(
+        json.dumps([{"id": "office", "name": "庁内", "issuer": "https://id.example", "client_id": "hub"}]) + "\n"
+    )
+    env = tmp_path / ".env"
+    env.write_text(f"SECRET_KEY_FILE={key}\n")
+    monkeypatch.setenv("HUB_METRICS_TOKEN_FILE", str(token))
+    monkeypatch.setenv("HUB_OIDC_PROVIDERS_FILE", str(providers))
+    config = load_configuration(env)
+    assert config.secret_key == key.read_text().rstrip()
+    assert config.hub_metrics_token == "t" * 40
+    assert [one.id for one in config.hub_oidc_providers] == ["office"]
+
+
+def test_a_secret_twice_and_a_file_of_no_use_are_named_at_once(monkeypatch, tmp_path):
+    (tmp_path / "empty").write_text("\n")
+    monkeypatch.setenv("LLM_API_KEY", "sk-1")
+    monkeypatch.setenv("LLM_API_KEY_FILE", str(tmp_path / "empty"))
+    monkeypatch.setenv("SECRET_KEY_FILE", str(tmp_path / "none"))
+    monkeypatch.setenv("HUB_TOKEN_FILE", str(tmp_path / "empty"))
+    with pytest.raises(ConfigurationError) as refused:
+        load_configuration(None)
+    assert len(refused.value.problems) == 3
+    said = str(refused.value)
+    assert all(text in said for text in ("LLM_API_KEY and LLM_API_KEY_FILE", "No such file", "it is empty"))
+    assert "sk-1" not in said
+
+
+def test_every_secret_setting_may_be_in_a_file():
+    secret = re.compile(r"password|token$|_key$|_keys$|providers$|alert_urls|^(database|redis)_url$")
+    named = {name for name in Configuration.model_fields if secret.search(name)}
+    assert named - {"encryption_key", "encryption_kms_key"} == set(SECRETS)
 
 
 def test_the_generated_secret_key_stays_and_is_private():

@@ -10,7 +10,7 @@ class BackupRun(models.Model):
     """A backup that ended. A backup does not have its own row: it is written when the backup is complete.
 
     ``taken_at`` is the moment that it shows, None where it failed before; ``error`` is empty when it is good, that is
-    when no stored file was missing or damaged.
+    when no stored file was missing or damaged, and its restore, if that was tried, gave the same hub: ``verified_at``.
     """
 
     name = models.CharField(max_length=100, blank=True)
@@ -21,6 +21,7 @@ class BackupRun(models.Model):
     files = models.PositiveBigIntegerField(default=0)
     file_bytes = models.PositiveBigIntegerField(default=0)
     error = models.TextField(blank=True)
+    verified_at = models.DateTimeField(null=True)
 
     def __str__(self) -> str:
         return self.name or self.error[:100]

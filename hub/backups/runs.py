@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.utils import timezone
@@ -14,11 +15,20 @@ from hub.access.principals import Principal, system_principal
 from hub.backups.models import BackupRun
 from hub.backups.progress import Watch, unwatched
 from hub.backups.taking import Made, make_backup
+from hub.backups.verifying import opening_file, verify_backup
 from hub.core.errors import Conflict, HubError
 
 AGAIN_AFTER_A_FAILURE = timedelta(minutes=30)
 RUNS_KEPT = 400
 ERROR_CHARS = 2000
+
+
+class Recorded(NamedTuple):
+    """A backup that was made, what its restore for proof said (None without), and why the backup is not good, or ""."""
+
+    made: Made
+    verified: dict[str, Any] | None
+    problem: str
 
 
 def recorded_backup(
@@ -29,12 +39,16 @@ def recorded_backup(
     with_keys: bool = False,
     keep: int | None = None,
     compress: bool = True,
+    verify: bool = False,
+    identity: Path | None = None,
     progress: Watch = unwatched,
-) -> Made:
+) -> Recorded:
     """Make a backup as `make_backup` does, and keep how it went, for doctor, the front page, metrics and alerts.
 
-    Another one that is under way (Conflict) is nobody's failure.
+    With ``verify`` it is restored into a hub of its own, and is good only where that is the same; ``identity`` opens
+    what is encrypted to keys. Another one that is under way (Conflict) is nobody's failure.
     """
+    opens_with = opening_file(encrypt_to, identity) if verify else None
     try:
         made = make_backup(
             principal,
@@ -53,6 +67,8 @@ def recorded_backup(
     lost = [*made.manifest.missing, *made.manifest.damaged]
     named = ", ".join(lost[:3])
     lost_text = _("{count} stored files are missing or damaged: {names}").format(count=len(lost), names=named)
+    verified, differs = _verified(made, opens_with) if verify else (None, "")
+    problem = lost_text if lost else differs
     BackupRun.objects.create(
         name=made.backup.name,
         path=str(made.backup.root),
@@ -60,11 +76,21 @@ def recorded_backup(
         taken_at=made.manifest.taken_at,
         files=made.manifest.files,
         file_bytes=made.manifest.file_bytes,
-        error=lost_text if lost else "",
+        error=problem[:ERROR_CHARS],
+        verified_at=timezone.now() if verified is not None and not differs else None,
     )
     newest = BackupRun.objects.order_by("-pk").values_list("pk", flat=True)[:RUNS_KEPT]
     BackupRun.objects.exclude(pk__in=list(newest)).delete()
-    return made
+    return Recorded(made, verified, problem)
+
+
+def _verified(made: Made, identity: Path | None) -> tuple[dict[str, Any] | None, str]:
+    """Restore a backup for proof; gives what the restore said, and why the backup is not good, or ""."""
+    try:
+        facts = verify_backup(made.backup, identity)
+    except HubError as error:
+        return None, str(error)
+    return facts, "" if facts["equal"] else str(_("The hub that was restored from it for proof is not the same."))
 
 
 def last_good() -> BackupRun | None:
@@ -128,6 +154,8 @@ def back_up_when_due() -> bool:
             config.hub_backup_dir,
             encrypt_to=config.hub_backup_encrypt_to,
             keep=config.hub_backup_keep,
+            verify=config.hub_backup_verify,
+            identity=config.hub_backup_identity,
         )
     except Conflict:
         return False

@@ -14,13 +14,28 @@ from django.conf import settings
 from django.utils.translation import gettext_lazy as _
 from dotenv import dotenv_values
 
-from hub.backups.errors import BackupFailed
+from hub.backups.errors import BackupFailed, RestoreRefused
 from hub.backups.folder import Backup
 from hub.config import BASE_DIR
 
 # What would lead the scratch hub to the database, the store, the queue or the people of the real one.
 NOT_TAKEN: tuple[str, ...] = ("DATABASE_", "POSTGRES_", "REDIS_", "S3_", "ALERT_", "NEO4J_", "HUB_BACKUP_", "HUB_ENV")
-NOT_TAKEN += ("HUB_READY_FILE", "HUB_AUDIT_ANCHORS", "HUB_TEMP_DIR", "HUB_TOKEN")
+NOT_TAKEN += ("SECRET_KEY", "HUB_READY_FILE", "HUB_AUDIT_ANCHORS", "HUB_TEMP_DIR", "HUB_TOKEN")
+
+
+def opening_file(encrypt_to: str, identity: Path | None) -> Path | None:
+    """Give the file that opens backups which are encrypted so: the identity, or the passphrase's own file.
+
+    :raises RestoreRefused: it is encrypted to keys and no identity is given, or the file opens nothing.
+    """
+    if not encrypt_to:
+        return None
+    found = identity or (None if encrypt_to.startswith("age1") else Path(encrypt_to))
+    if found is None:
+        raise RestoreRefused(
+            _("What is encrypted to keys is verified with the identity alone: name its file (HUB_BACKUP_IDENTITY).")
+        )
+    return found
 
 
 def verify_backup(backup: Backup, identity: Path | None) -> dict[str, Any]:

@@ -40,9 +40,10 @@ def test_a_service_starts_a_command_that_there_is(path):
     assert service["ProtectSystem"] == "strict"
 
 
-def test_the_timer_has_its_service():
-    assert [path.stem for path in UNITS.glob("*.timer")] == ["hub-backup"]
-    assert UNITS / "hub-backup.service" in SERVICES
+def test_each_timer_has_its_service():
+    timers = sorted(path.stem for path in UNITS.glob("*.timer"))
+    assert timers == ["hub-alive@", "hub-backup"]
+    assert all(UNITS / f"{name}.service" in SERVICES for name in timers)
 
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd-analyze is not installed")

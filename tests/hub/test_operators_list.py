@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from time import time as clock
 
 import pytest
@@ -18,6 +19,7 @@ from hub.core.valkey import client_of
 from hub.management.commands import doctor
 from hub.site.alerts import troubles
 from hub.site.server_options import server_options
+from knowledge.documents.workers import beat
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("queue")]
 
@@ -50,6 +52,33 @@ def last_sign():
     client.delete(KEY)
     yield lambda seconds_ago: client.set(KEY, clock() - seconds_ago)
     client.delete(KEY)
+
+
+def alive(process: str, capsys) -> tuple[int, str]:
+    capsys.readouterr()
+    try:
+        call_command("alive", process)
+    except SystemExit as ended:
+        return int(str(ended.code)), "".join(capsys.readouterr()).strip()
+    return 0, capsys.readouterr().out.strip()
+
+
+def test_health_checks_ask_for_signs_of_life_of_this_machine(last_sign, capsys, monkeypatch):
+    assert alive("beat", capsys) == (1, "no sign of life")
+    last_sign(5)
+    assert alive("beat", capsys) == (0, "alive")
+    last_sign(90)
+    assert alive("beat", capsys) == (1, "no sign of life")
+    beat("another:1")
+    assert alive("worker", capsys) == (1, "no sign of life")
+    beat(f"{socket.gethostname()}:1")
+    assert alive("worker", capsys) == (0, "alive")
+
+    def away(*_given: object) -> None:
+        raise OperationalError("no connection")
+
+    monkeypatch.setattr("hub.management.commands.alive._worker_is_alive", away)
+    assert alive("worker", capsys) == (1, "it can't be asked: OperationalError")
 
 
 def test_a_dead_beat_is_told_by_alerts_doctor_and_metrics(client, last_sign, capsys):

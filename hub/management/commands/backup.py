@@ -15,7 +15,7 @@ from hub.backups.restoring import check_backup
 from hub.backups.runs import recorded_backup
 from hub.backups.sealing import read_opener
 from hub.backups.taking import Made
-from hub.backups.verifying import verify_backup
+from hub.backups.verifying import opening_file, verify_backup
 from hub.core.commands import HubCommand, cli_call
 
 
@@ -74,29 +74,32 @@ class Command(HubCommand):
         facts: dict[str, object] = {}
         with cli_call():
             if not check:
-                made = recorded_backup(
+                made, verified, problem = recorded_backup(
                     system_principal("backup"),
                     path,
                     encrypt_to=encrypt_to,
                     with_keys=with_keys,
                     keep=keep,
                     compress=not no_compression,
+                    verify=verify,
+                    identity=identity,
                     progress=Progress("files"),
                 )
-                facts = _facts(made)
-            backup = find_backup(path)
-            if check:
+                facts = _facts(made) | {"verified": verified, "problem": problem}
+            else:
+                backup = find_backup(path)
                 facts = {"backup": str(backup.path), "checked": check_backup(backup, Progress("files"))}
-            if verify:
-                given = identity or (None if not encrypt_to or encrypt_to.startswith("age1") else Path(encrypt_to))
-                read_opener(given, backup.root / "passphrase.age")  # refused before a minute has gone
-                facts["verified"] = verify_backup(backup, given)
+                if verify:
+                    given = opening_file(encrypt_to, identity) if encrypt_to else identity
+                    read_opener(given, backup.root / "passphrase.age")  # refused before a minute has gone
+                    facts["verified"] = verify_backup(backup, given)
         if json:
             self.print_json(facts)
         else:
             self._print(facts)
-        verified = facts.get("verified")
-        if facts.get("missing") or facts.get("damaged") or (isinstance(verified, dict) and not verified["equal"]):
+        proof = facts.get("verified")
+        differs = isinstance(proof, dict) and not proof["equal"]
+        if differs or any(facts.get(name) for name in ("problem", "missing", "damaged")):
             sys.exit(1)
 
     def _print(self, facts: dict[str, object]) -> None:

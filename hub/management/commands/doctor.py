@@ -131,6 +131,7 @@ def _backups() -> dict[str, object]:
     last = "none is good"
     if state.good:
         last = f"the last good one is of {state.good.taken_at:%Y-%m-%d %H:%M %Z}, in {state.good.path}"
+        last += f", restored for proof {state.good.verified_at:%Y-%m-%d %H:%M %Z}" if state.good.verified_at else ""
     if state.late_since:
         failed = BackupRun.objects.exclude(error="").order_by("-pk").first()
         why = f"the last failure: {failed.error}" if failed else "do worker and beat run?"

@@ -10,7 +10,8 @@ from django.utils import timezone
 from prometheus_client.parser import text_string_to_metric_families
 
 from hub.access.principals import local_operator
-from hub.backups.errors import BackupFailed
+from hub.backups import runs
+from hub.backups.errors import BackupFailed, RestoreRefused
 from hub.backups.folder import find_backup
 from hub.backups.models import BackupRun
 from hub.backups.runs import back_up_when_due, backup_state, is_due, recorded_backup
@@ -32,6 +33,17 @@ def schedule(settings, tmp_path):
 
     change()
     return change
+
+
+def _answering(said):
+    """A restore for proof that says this; those of whole hubs are in tests/flows."""
+
+    def answer(_backup, _identity):
+        if isinstance(said, Exception):
+            raise said
+        return said
+
+    return answer
 
 
 def good(moment: datetime) -> BackupRun:
@@ -72,7 +84,7 @@ def test_a_late_backup_is_told_once_to_everybody_who_watches(schedule, client, c
 
 
 @pytest.mark.django_db(transaction=True)
-def test_the_scheduled_backup_is_made_kept_on_record_and_shown(schedule, tmp_path, admin_client):
+def test_the_scheduled_backup_is_made_kept_on_record_and_shown(schedule, tmp_path, admin_client, monkeypatch):
     upload_text(local_operator(), tmp_path, "# 設計\n\n監視は五分ごとに行う。\n", name="設計書.md")
     schedule(hub_backup_at="00:00")
     assert back_up_when_due()
@@ -82,6 +94,16 @@ def test_the_scheduled_backup_is_made_kept_on_record_and_shown(schedule, tmp_pat
     assert not back_up_when_due()
     page = admin_client.get("/admin/", headers={"Accept-Language": "en"}).content.decode()
     assert "Last good backup" in page
+
+    schedule(hub_backup_at="00:00", hub_backup_verify=True)
+    for said, good_one in (({"equal": True}, True), ({"equal": False}, False), (BackupFailed("no room"), False)):
+        monkeypatch.setattr(runs, "verify_backup", _answering(said))
+        recorded = recorded_backup(local_operator(), tmp_path / "daily", verify=True)
+        last = BackupRun.objects.order_by("-pk")[0]
+        assert (last.verified_at is not None, last.error == "", recorded.problem == "") == (good_one,) * 3
+    with pytest.raises(RestoreRefused, match="HUB_BACKUP_IDENTITY"):
+        recorded_backup(local_operator(), tmp_path / "other", encrypt_to="age1x", verify=True)
+    run = backup_state().good
 
     sha256 = Blob.objects.get().pk
     with bare_store().local_path(sha256) as path:

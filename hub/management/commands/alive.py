@@ -1,0 +1,50 @@
+"""`manage.py alive worker|beat`: whether that process of this machine gave a sign of life lately; for health checks."""
+
+from __future__ import annotations
+
+import socket
+import sys
+from argparse import ArgumentParser
+from datetime import timedelta
+
+from django.core.management.base import BaseCommand
+from django.db import DatabaseError
+from django.db.models.functions import Now
+from redis import RedisError
+
+from hub.core.beat_signs import GONE_AFTER_S, seen_seconds_ago
+from knowledge.models import WorkerHeartbeat
+
+SILENT_FOR = timedelta(seconds=30)
+
+
+class Command(BaseCommand):
+    help = (
+        "Say whether a worker of this machine, or beat, gave a sign of life lately. Exit code 1 when not, or when that "
+        "can't be asked. Example: manage.py alive worker"
+    )
+    requires_system_checks: list[str] = []
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("process", choices=["worker", "beat"])
+
+    def handle(self, *, process: str, **_options: object) -> None:
+        try:
+            is_alive = _worker_is_alive() if process == "worker" else _beat_is_alive()
+        except (DatabaseError, RedisError) as error:
+            self.stderr.write(f"it can't be asked: {type(error).__name__}")
+            sys.exit(1)
+        self.stdout.write("alive" if is_alive else "no sign of life")
+        if not is_alive:
+            sys.exit(1)
+
+
+def _worker_is_alive() -> bool:
+    """Whether a worker of this machine, which in a container is the container, gave a sign in the last 30 seconds."""
+    signs = WorkerHeartbeat.objects.filter(name__startswith=f"{socket.gethostname()}:")
+    return signs.filter(seen_at__gte=Now() - SILENT_FOR).exists()
+
+
+def _beat_is_alive() -> bool:
+    seen = seen_seconds_ago()
+    return seen is not None and seen <= GONE_AFTER_S
