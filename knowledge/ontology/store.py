@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, fields
 from functools import lru_cache
 from itertools import islice
@@ -159,10 +160,9 @@ def expand(text: str) -> dict[str, str]:
     as long as no row of them has changed.
     """
     folded = fold_case(text)
-    concepts, places = _named_concepts(_stamp())
+    concepts, beginning = named_concepts()
     named: list[tuple[str, tuple[str, ...]]] = []
-    # Of hundreds of names nearly none is in the text, so that is asked first, of all of them at once.
-    for place in dict.fromkeys(place for own, place in places if own in folded):
+    for place in places_named(folded, beginning):
         words = concepts[place]
         found = [own for word, own in words if len(word) >= SHORTEST_LABEL and own in folded and _is_whole(folded, own)]
         if found:
@@ -174,6 +174,15 @@ def expand(text: str) -> dict[str, str]:
         for other in others:
             expanded.setdefault(other, name)
     return dict(islice(expanded.items(), MAX_ALTERNATIVES))
+
+
+def places_named(folded: str, beginning: Mapping[str, Sequence[tuple[str, int]]]) -> list[int]:
+    """The places of the concepts of which a name is in a folded text, in order.
+
+    Of hundreds of names nearly none is: only those are looked for that begin as some part of the text does.
+    """
+    begun = {folded[at : at + size] for at in range(len(folded)) for size in (1, 2)}
+    return sorted({place for start in begun for own, place in beginning.get(start, ()) if own in folded})
 
 
 def _is_whole(text: str, name: str) -> bool:
@@ -189,11 +198,17 @@ def _stamp() -> tuple[int, int]:
         return count, mark
 
 
+def named_concepts() -> tuple[tuple[tuple[tuple[str, str], ...], ...], dict[str, list[tuple[str, int]]]]:
+    """Every concept's names, each as it is and folded; and by their first two characters the folded ones, each with the
+    place of its concept. One query where they are kept.
+    """
+    return _named_concepts(_stamp())
+
+
 @lru_cache(maxsize=2)
 def _named_concepts(
     _as_of: tuple[int, int],
-) -> tuple[tuple[tuple[tuple[str, str], ...], ...], tuple[tuple[str, int], ...]]:
-    """Every concept's names, each as it is and folded, and the folded ones with their concept's place."""
+) -> tuple[tuple[tuple[tuple[str, str], ...], ...], dict[str, list[tuple[str, int]]]]:
     rows = OntologyClass.objects.filter(ontology__status=PublicationStatus.PUBLISHED).values_list(
         "label_ja", "label_en", "synonyms"
     )
@@ -201,4 +216,8 @@ def _named_concepts(
         tuple((word, fold_case(word)) for word in (label_ja, label_en, *synonyms))
         for label_ja, label_en, synonyms in rows
     )
-    return concepts, tuple((own, place) for place, words in enumerate(concepts) for _word, own in words)
+    beginning: dict[str, list[tuple[str, int]]] = defaultdict(list)
+    for place, words in enumerate(concepts):
+        for _word, own in words:
+            beginning[own[:2]].append((own, place))
+    return concepts, dict(beginning)

@@ -24,8 +24,10 @@ def calls():
     """What a task finds to be the running call."""
     found: list[CallContext | None] = []
 
-    def note() -> None:
+    def note(fails: bool = False) -> None:
         found.append(current_call())
+        if fails:
+            raise RuntimeError("as asked")
 
     yield current_app.task(name="tests.which_call")(note), found
     del current_app.tasks["tests.which_call"]
@@ -50,7 +52,8 @@ def test_what_no_call_started_has_an_id_of_its_own(calls):
 
 
 def test_a_task_that_fails_leaves_no_call_behind(calls):
-    task, _found = calls
-    task.apply_async(args=["one too many"], queue=QUEUE)
+    task, found = calls
+    task.apply_async(args=[True], queue=QUEUE)
     as_a_worker_does()
+    assert len(found) == 1
     assert current_call() is None
