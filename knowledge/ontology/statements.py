@@ -23,6 +23,8 @@ _OF_DOCUMENT = re.compile(r"目的|背景|範囲|スコープ|対象外|趣旨|�
 _LEVEL_HEADER = re.compile(
     r"(?:大|中|小)(?:分類|項目|区分)|(?:分類|区分|種別|カテゴリー?)(?:[1-3１-３])?|要件(?:種別|区分|分類)|要求(?:種別|区分|分類)"
 )
+# A product's name beside データベース says what is used, and nothing on the data.
+_PRODUCT_LABEL = re.compile(r"データベース|データストア|DB(?:MS)?", re.I)
 _PAIR, _LEVELS, _LONGEST_HEADER = 2, 4, 12
 _MIN_STATEMENT = 8
 # A column says something of a row's subject; of cases, risks, defects and editions it says nothing for the document.
@@ -71,7 +73,9 @@ def labels_of(text: str, kind: BlockKind, header: tuple[str, ...]) -> tuple[str,
     return tuple(
         label
         for label, content in _labelled(text, kind, header)
-        if len(fold_compact(content)) >= _MIN_STATEMENT and not is_placeholder(content.strip())
+        if len(fold_compact(content)) >= _MIN_STATEMENT
+        and not is_placeholder(content.strip())
+        and not (_PRODUCT_LABEL.fullmatch(label.strip()) and content.strip().isascii())
     )
 
 

@@ -11,10 +11,11 @@ from knowledge.text.folding import normalise
 from knowledge.types.documents import Block
 from review.rules.base import shipped
 from review.rules.consistency.spelling_types import Kind, Occurrence, Spellings, is_quoted, ranked
-from review.rules.consistency.written_names import bracketed, dotted, in_two_scripts, misspelt
+from review.rules.consistency.written_names import beside_loanwords, bracketed, dotted, in_two_scripts, misspelt
 from review.rules.prose import Prose, Word, read_prose, read_words
 
 _KATAKANA_WORD = re.compile(r"[ァ-ヴヷ-ヺー・･ｦ-ﾟ]{2,}")
+_FEWEST_FORMS = 2
 _TWO_KANJI = re.compile(r"[一-龯々]{2,4}")
 _LATIN_WORD = re.compile(r"[A-Za-zＡ-Ｚａ-ｚ]+(?:[-‐－][A-Za-zＡ-Ｚａ-ｚ]+)*")
 # Parts of file names, paths, variables, versions and markup are names of things, not words.
@@ -50,6 +51,7 @@ def variants(text: str, blocks: tuple[Block, ...], synonyms: Iterable[tuple[str,
         *_collect(dotted(prose)),
         *_collect(bracketed(prose)),
         *_collect(in_two_scripts(prose)),
+        *_collect(beside_loanwords(prose)),
         *misspelt(text, prose),
         *_named(prose, Kind.SYNONYM, synonyms),
         *_named(prose, Kind.KANA_KANJI, (tuple(forms) for forms in shipped("terminology")["pairs"]["forms"])),
@@ -96,6 +98,8 @@ def _stands_alone(masked: str, match: re.Match[str]) -> bool:
 
 def _named(prose: Prose, kind: Kind, groups: Iterable[tuple[str, ...]]) -> Iterator[Spellings]:
     for names in groups:
+        if sum(name in prose.masked for name in names) < _FEWEST_FORMS:
+            continue
         places: dict[str, list[Occurrence]] = defaultdict(list)
         pattern = _names_pattern(names)
         for match in pattern.finditer(prose.masked):

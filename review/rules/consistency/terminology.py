@@ -36,6 +36,7 @@ _EXAMPLE_WIDTH = 20
 _COMPOUND_TAIL = re.compile(r"[一-龯々]{2,6}|[ァ-ヴー]{2,12}")
 # Letters of names such as SRV-01, WPF/XAML paths, MS-DOS and version strings are parts of something longer.
 _ABBREVIATION = re.compile(r"(?<![A-Za-z0-9_\-./#@])[A-Z][A-Z0-9]{1,5}(?![A-Za-z0-9_]|-[A-Za-z0-9]|\.[A-Za-z0-9])")
+_BRACKETED = re.compile(r"(?P<noun>[一-龯々ァ-ヴー]{2})[ \t]?[(（](?P<word>[A-Z][A-Z0-9]{1,5})[)）]")
 _JAPANESE = re.compile(r"[ぁ-ヿ一-龯]")
 _GLOSSARY = re.compile(r"用語|略語|略称|定義|glossary|abbreviation|terms", re.IGNORECASE)
 _NUMBERED = re.compile(r"[A-Z]{1,2}[0-9]{1,4}")
@@ -154,7 +155,8 @@ def undefined_abbreviation(target: RuleInput) -> RuleOutcome:
 @lru_cache(maxsize=1)
 def known_abbreviations() -> frozenset[str]:
     """Return the abbreviations that need no explanation."""
-    return frozenset(shipped("abbreviations")["known"]["words"])
+    table = shipped("abbreviations")
+    return frozenset((*table["known"]["words"], *table["products"]["words"]))
 
 
 def _used(target: RuleInput) -> dict[str, list[Span]]:
@@ -195,6 +197,7 @@ def _explained(target: RuleInput) -> set[str]:
         )
         for word in re.findall(pattern, plain, re.MULTILINE)
     }
+    found -= _qualifying(plain)
     for table in read_tables(target.text, target.blocks):
         if any(_GLOSSARY.search(cell.text) for cell in table.header.cells):
             found |= {narrow(cell.text) for row in table.rows for cell in row.cells[:2]}
@@ -202,6 +205,17 @@ def _explained(target: RuleInput) -> set[str]:
         if _GLOSSARY.search(unnumbered_title(section.title)):
             found |= set(_ABBREVIATION.findall(plain[section.body_start : section.end]))
     return found
+
+
+def _qualifying(plain: str) -> set[str]:
+    """Return the abbreviations that stand in brackets behind different nouns: 開発範囲（MVP）, 必須テーブル（MVP）.
+
+    What explains a word stands behind one name of it.
+    """
+    behind: dict[str, set[str]] = defaultdict(set)
+    for match in _BRACKETED.finditer(plain):
+        behind[match["word"]].add(match["noun"])
+    return {word for word, nouns in behind.items() if len(nouns) > 1}
 
 
 def _abbreviation_finding(target: RuleInput, lost: dict[str, list[Span]], total: int) -> FindingDraft:

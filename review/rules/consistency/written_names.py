@@ -29,6 +29,12 @@ _JOINED_LATIN = re.compile(
 _REMARKED = re.compile(
     r"(?<![一-龯々ァ-ヴーA-Za-z0-9])[一-龯々ァ-ヴーA-Za-z0-9]{2,12}[（(][一-龯々ァ-ヴーぁ-ん]{1,6}[)）]"
 )
+# cartの, not cartテーブル or shopping cart: what names a part of a program is no word of the text.
+_LOWER_WORD = re.compile(
+    r"(?<![A-Za-z0-9_./\\\-@:#<>{}=&?])(?<![A-Za-z] )[a-z]{4,12}(?=[ぁ-んァ-ヴー一-龯])"
+    r"(?!テーブル|カラム|クラス|タグ|関数|メソッド|フォルダ|ディレクトリ|キー|属性|要素|型|列|値|ファイル|項目|コマンド|オブジェクト|エンティティ|コンポーネント)"
+)
+_KATAKANA = re.compile(r"(?<![ァ-ヴー])[ァ-ヴー]{2,12}(?![ァ-ヴー])")
 _MIXED_NAME = re.compile(
     r"(?<![A-Za-z0-9_./@:\-])(?P<first>[A-Z][A-Za-z]{2,20})"
     r"(?:[ 　]?(?P<katakana>[ァ-ヴー]{2,12})(?![ァ-ヴー])|[ ](?P<latin>[A-Z][a-z]{2,14})(?![A-Za-z0-9_/.]))"
@@ -65,6 +71,21 @@ def in_two_scripts(prose: Prose) -> Iterator[tuple[str, Occurrence]]:
                 f"scripts:{match['first']} {word.casefold()}",
                 Occurrence(form=form, start=match.start(), end=match.end()),
             )
+
+
+def beside_loanwords(prose: Prose) -> Iterator[tuple[str, Occurrence]]:
+    """Key everyday English words in lower case within Japanese, and the katakana for them: cartの内容 beside カート."""
+    english = _english_words()
+    alone = set(shipped("terminology")["loanwords"]["alone"])
+    written = [match for match in _LOWER_WORD.finditer(prose.masked) if match[0] in alone]
+    if not written:
+        return
+    wanted = {match[0] for match in written}
+    katakana = (match for match in _KATAKANA.finditer(prose.masked) if english.get(match[0]) in wanted)
+    for match in (*written, *katakana):
+        if not is_quoted(match.start(), prose):
+            key = f"alone:{english.get(match[0], match[0])}"
+            yield key, Occurrence(form=match[0], start=match.start(), end=match.end())
 
 
 @lru_cache(maxsize=1)

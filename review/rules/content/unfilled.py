@@ -17,7 +17,8 @@ from review.types import RuleInput, Span
 _SUB_HEADING = re.compile(
     r"(?:[（(][0-9０-９]{1,2}[)）]|[①-⑳])[ \t　]*(?P<title>[^\s。、:：|](?:[^。、:：|\n]{0,18}[^\s。、:：|])?)"
 )
-_OPEN_VALUE = r"第[ \u3000]+版|[ \u3000]*年[ \u3000]+月[ \u3000]+日|未定|未記入|TBD|T\.B\.D\.?|[?？]{2,}"
+# The last is the front of an identifier whose number is still to be given: KA-.
+_OPEN_VALUE = r"第[ \u3000]+版|[ \u3000]*年[ \u3000]+月[ \u3000]+日|未定|未記入|TBD|T\.B\.D\.?|[?？]{2,}|[A-Z]{2,6}-"
 # Letters and rings in the place of a name or a date; elsewhere they may show a format.
 _MASK = r"[xXｘＸ×]{2,}|[yY]{3,}|[zZ]{3,}|[○●◯〇＊*△]{2,}"
 _LINE = re.compile(
@@ -37,6 +38,7 @@ _LABEL = re.compile(
 )
 _OPEN_MARK = re.compile(
     r"(?:(?://|※|#)\s*)?(?<![A-Za-z_.`])(?:TODO|FIXME|TBD)\s*[:：][^\n|]{0,40}|[【\[（(](?:要確認|要検討|要調整|要記入|未定|未確定|確認中|検討中|調整中|TBD|TODO)[】\]）)]"
+    r"|【[^】\n]{0,30}(?:記入|添付|記載|貼付|挿入|追記)(?:する|予定|のこと|してください|すること)?】"
     r"|※\s*(?:要確認|要検討|未定|確認中|検討中|調整中)(?=[\s。|]|$)|[（(][〇○●]曜日[)）]|[〇○●]{1,2}月[〇○●]{1,2}日"
 )
 # A column of a list that says what its things are, and what is only filled in when something has happened.
@@ -52,6 +54,7 @@ _FEWEST_ROWS, _FEWEST_HEADS, _ROWS_SHOWN = 3, 3, 3
 _AROUND_MARK = " \t\n　（）()【】[]"
 _COVER_TABLES, _LONGEST_COVER = 2, 8
 _OPEN = re.compile(_OPEN_VALUE, re.I)
+_WORDS = re.compile(r"[^\W\d_]")
 _MASKED = re.compile(_MASK)
 
 
@@ -85,7 +88,7 @@ def unfilled_parts(target: RuleInput) -> Iterator[Unfilled]:
             yield from _bare_columns(table)
             yield from _bare_members(table)
         cells = [
-            (row.cells[0].text.strip() or head.text.strip(), cell)
+            (next(filter(_WORDS.search, (row.cells[0].text.strip(), head.text.strip())), ""), cell)
             for row in table.rows
             for head, cell in zip(table.header.cells, row.cells, strict=False)
             if not inside(skipped, cell.start) and _holds_place(head.text, cell.text.strip())

@@ -86,6 +86,7 @@ def numbered_headings(
     """Return the numbered headings in document order, each with the scope its number counts in."""
     by_id = {section.id: section for section in sections}
     titles = sheet_titles(sections, blocks)
+    continued = _continued(sections, by_id)
     found = []
     for section in sections:
         number = decimal_number(section.title)
@@ -97,7 +98,7 @@ def numbered_headings(
                     level=section.level,
                     start=section.start,
                     end=heading_span(text, section).end,
-                    scope=section.id if section.id in titles else _scope(section, number, by_id),
+                    scope=section.id if section.id in titles else _scope(section, number, by_id, continued),
                 )
             )
     return tuple(found)
@@ -168,13 +169,23 @@ def with_hidden(run: list[NumberedHeading], hidden: Sequence[NumberedHeading]) -
     return result
 
 
-def _scope(section: Section, number: Number, by_id: dict[str, Section]) -> str:
+def _continued(sections: tuple[Section, ...], by_id: dict[str, Section]) -> frozenset[str]:
+    """Return the chapters whose own numbering goes on below them: # 8. above ## 9. and ## 10., one level too deep."""
+    first: dict[str, int] = {}
+    for section in sections:
+        number, above = decimal_number(section.title), by_id.get(section.parent_id or "")
+        if number is not None and len(number) == 1 and above is not None:
+            first.setdefault(above.id, number[0])
+    return frozenset(name for name, began in first.items() if decimal_number(by_id[name].title) == (began - 1,))
+
+
+def _scope(section: Section, number: Number, by_id: dict[str, Section], continued: frozenset[str]) -> str:
     ancestor = by_id.get(section.parent_id or "")
     while ancestor is not None:
         above = decimal_number(ancestor.title)
         if above is None:
             return ancestor.id
-        if len(number) == 1:
+        if len(number) == 1 and ancestor.id not in continued:
             # 「1. ログインする」 below 「3.1 操作手順」, or 第1節 below 第1章: numbered on their own.
             return ancestor.id
         ancestor = by_id.get(ancestor.parent_id or "")

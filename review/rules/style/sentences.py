@@ -35,7 +35,9 @@ def sentence_length(unit: Unit, params: Params) -> Iterator[Mark]:
     """Mark sentences with more than ``max`` characters."""
     for sentence in unit.short_sentences:
         length = sentence.end - sentence.start
-        if length > params["max"] and unit.is_japanese:
+        # A drawing's arrows, A → B / B → C, are no sentence.
+        is_flow = unit.plain.count("→", sentence.start, sentence.end) > 1
+        if length > params["max"] and unit.is_japanese and not is_flow:
             yield Mark(sentence.start, sentence.end, values={"length": length, "limit": params["max"]})
 
 

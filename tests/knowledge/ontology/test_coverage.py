@@ -219,6 +219,12 @@ def test_code_counts_as_content_and_an_empty_fence_does_not():
         ("E2Eテスト", "tp_levels"),
         ("７運用についての想定", "nfr_operation"),
         ("13. 検証戦略と保守観点", "nfr_maintainability"),
+        ("1.3 システム形態", "system_architecture"),
+        ("6. 外部依存サービス", "interface_design"),
+        ("5. データ流れ", "data_design"),
+        ("3.3 JSON仕様", "data_design"),
+        ("機能スコープ", "functional_requirements"),
+        ("7. 例外設計", "nfr_availability"),
     ],
 )
 def test_headings_name_topics_under_other_numbers_and_other_words(title, code):
@@ -341,6 +347,10 @@ def test_english_headings_of_mixed_documents_name_topics(title, code):
             "# 3 区分\n\n| 区分 | 内容 | 担当チーム |\n|---|---|---|\n| 画面 | 遷移の確認 | 受付班 |\n",
         ),
         ("tp_data", "# 3 準備\n\nダミーデータを投入して件数をそろえる。\n"),
+        ("tp_scope", "# 2 受付\n\n受付のテスト（対象: ReceptionController）\n"),
+        ("scope", "# 3 帳票\n\nMVPでは画面と一覧のみとする。\n"),
+        ("system_architecture", "# 1 概要\n\n社内のWebアプリとして再構築する。\n"),
+        ("nfr_performance", "# 6 接続\n\n| 項目 | 値 |\n|---|---|\n| 打ち切り | 10秒（回答速度の要件による） |\n"),
         ("tp_tools", "# 5 性能\n\n| 対象 | 手段 |\n|---|---|\n| メモリ | OS付属のリソースモニター |\n"),
     ],
 )
@@ -374,6 +384,12 @@ def test_a_topic_is_treated_by_a_statement_without_a_heading(code, text):
         # A column of cases says nothing of the plan.
         ("tp_exit_criteria", "# 4 ケース\n\n| ID | 手順 | 判定基準 |\n|---|---|---|\n| A-1 | 開く | 一覧が出る |\n"),
         ("tp_schedule", "# 2 段階\n\n| 段階 | 実施時期 |\n|---|---|\n| 単体 | 未定 |\n"),
+        # A product says nothing on the data, and a cover's edition is no history.
+        ("data_design", "# 2 構成\n\n- データベース：Amazon DynamoDB\n"),
+        (
+            "change_history",
+            "# 表紙\n\n| 文書名 | 版数 | 作成日 | 作成者 |\n|---|---|---|---|\n| 仕様書 | 1.0 | 4/1 | 佐藤 |\n",
+        ),
     ],
 )
 def test_a_topic_is_not_treated_by_a_passage_that_settles_nothing(code, text):

@@ -33,10 +33,19 @@ def test_an_explanation_anywhere_is_enough(text):
     assert outcome(text).findings == ()
 
 
+def test_brackets_behind_different_nouns_explain_nothing():
+    text = "開発範囲（MVP）を示す。\n\n必須テーブル（MVP）を示す。\n\nMVPで作る。"
+
+    (found,) = outcome(text).findings
+
+    assert set(found.data["abbreviations"]) == {"MVP"}
+
+
 @pytest.mark.parametrize(
     "text",
     [
         "APIをHTTPSで呼び、JSONを返す。",
+        "AWSに置き、LINEで知らせる。",
         "`ACL` を設定する。",
         "要件は FR-001 と NFR-002 による。",
         "MIT License で公開する。",

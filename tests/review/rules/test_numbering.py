@@ -59,6 +59,14 @@ def test_swapped_sections_are_one_slip():
     assert found.data["missing"] == []
 
 
+def test_chapters_one_level_too_deep_go_on_with_their_series():
+    text = "# 8. 記録\n## 8.1 方針\n文\n## 9. 画面\n文\n## 10. 目標\n文\n## 8.2 移行\n文\n"
+
+    (found,) = findings("structure.number_order", text)
+
+    assert "8.2" in found.message.ja
+
+
 def test_a_subsection_numbered_for_another_chapter_is_out_of_order():
     (found,) = findings("structure.number_order", "## 6. 実装\n文\n## 7. 連携\n### 5.1 クラス図\n文\n## 8. 運用\n文\n")
 

@@ -29,6 +29,7 @@ def variants(text: str, **params):
         ("軌道の表示切替。ラベル表示切り替え", {"切替": 1, "切り替え": 1}),
         ("氏名(カナ)を表示する。氏名（カナ）を入力する。", {"氏名(カナ)": 1, "氏名（カナ）": 1}),
         ("Googleカレンダーに書く。Google Calendarと連携する。", {"Googleカレンダー": 1, "Google Calendar": 1}),
+        ("カートに入れる。cartの内容を見る。カートを空にする。", {"カート": 2, "cart": 1}),
         ("必須項目を入力する。必要項目が空である。", {"必須項目": 1, "必要項目": 1}),
         ("| 説明 | discription |\n| 種別の説明 | type_description |", {"discription": 1, "description": 1}),
     ],
@@ -52,6 +53,7 @@ def test_spellings_of_one_word_are_one_finding_with_counts(text, expected):
         "必要に応じて行う。条件に応じた値。",
         "氏名(カナ)を表示する。住所（カナ）を入力する。",
         "Googleカレンダーに書く。Google Driveに置く。GoogleカレンダーとGoogle マップ",
+        "カートに入れる。cartテーブルに書く。shopping cartの表。`cart` の値。",
         "説明は description とし、type_description に置く。",
     ],
 )

@@ -23,6 +23,14 @@ def test_a_value_that_only_holds_a_place_is_found(value):
     assert unfilled(text) == [[f"受入担当者**: {value}"]]
 
 
+def test_notes_of_what_is_to_be_written_and_fronts_of_identifiers_are_found():
+    text = "# 呼び出し\n\n1日あたり【回数を記入】回とする。\n\n【図1】を示す。【別途指示】による。\n"
+    table = "# 処理\n\n| 順 | 処理 | 対応機能 |\n|---|---|---|\n| 1 | 受付 | KA-1 |\n| 2 | 追加 | KA- |\n"
+
+    assert unfilled(text) == [["【回数を記入】"]]
+    assert unfilled(table) == [["KA-"]]
+
+
 def test_cells_that_hold_a_place_are_one_finding_of_their_table():
     text = "# 体制\n\n| 役 | 氏名 |\n|---|---|\n| 進行 | XXX |\n| 記録 | 佐藤 |\n| 検収 | YYY |\n"
 

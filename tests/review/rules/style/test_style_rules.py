@@ -73,6 +73,7 @@ LEFT_ALONE = [
     ("style.mixed_tone", "受付時に本人を確認します。\n\n- 台帳に記録する。\n- 通知する。\n"),
     ("style.mixed_tone", "対象は市民である場合に限ります。次に進みます。"),
     ("style.sentence_length", "短い文である。" * 30),
+    ("style.sentence_length", "![" + " / ".join(f"画面{n} → 一覧{n}の画面" for n in range(20)) + "](a.png)"),
     ("style.comma_count", "氏名、住所、電話番号、職業、年齢を書く。"),
     ("style.doubled_conjunction", "氏名を書く。又は印を押す。又は署名する。"),
     ("style.doubled_particle", "利用者の氏名の写しを送り、窓口で、書面で届ける。"),
