@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from django import forms
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.contrib.auth.models import Group, User
 from django.db import models, transaction
 from django.db.models import Model, QuerySet
@@ -18,13 +18,15 @@ from unfold.widgets import UnfoldAdminTextInputWidget
 from hub.access.principals import Classification, HubRight, Principal, Scope
 from hub.access.services import record_event
 from hub.admin_site.base import HubModelAdmin, HubTabularInline, column, everybody, nobody
-from hub.admin_site.pages import is_staff, principal_of
+from hub.admin_site.pages import errors_as_messages, is_staff, principal_of
 from hub.core.errors import InvalidInput
 from knowledge.admin.curated import CuratedAdmin
-from knowledge.admin.fields import LinesField, kind_choices
+from knowledge.admin.fields import ChunkingForm, LinesField, kind_choices
 from knowledge.collections import create_collection, delete_collection, update_collection
+from knowledge.documents.chunking import cut_otherwise, recut_collection, set_chunking
 from knowledge.grants import Grantee, find_holder, grant_role, grantee_of, withdraw_role
 from knowledge.models import Collection, CollectionGrant, DocumentType
+from knowledge.types.chunks import SizeUnit
 
 
 class GrantForm(forms.ModelForm[CollectionGrant]):
@@ -85,7 +87,10 @@ class GrantInline(HubTabularInline):
         return self.has_view_permission(request, obj)
 
 
-class CollectionForm(forms.ModelForm[Collection]):
+CHUNKING = ("chunk_strategy", "chunk_size", "chunk_overlap")
+
+
+class CollectionForm(ChunkingForm, forms.ModelForm[Collection]):
     anonymised_kinds = forms.MultipleChoiceField(
         label=_("Personal data that is replaced at upload"),
         required=False,
@@ -94,6 +99,13 @@ class CollectionForm(forms.ModelForm[Collection]):
         help_text=_("Counts from now on; earlier versions of documents stay as they are. PDF files are then refused."),
     )
     anonymised_fields = LinesField(label=_("Fields whose values are replaced at upload"))
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401
+        super().__init__(*args, **kwargs)
+        policy = self.instance.policy
+        if policy is not None and policy.unit == SizeUnit.TOKENS:
+            named = {"chunk_strategy": policy.strategy, "chunk_size": policy.size, "chunk_overlap": policy.overlap}
+            self.initial = {**self.initial, **named}
 
     def validate_unique(self) -> None:
         """The service judges: a slug of a deleted collection is refused in the words of one that is taken."""
@@ -114,7 +126,9 @@ class CollectionAdmin(HubModelAdmin):
         "retention_days",
         "anonymised_kinds",
         "anonymised_fields",
+        *CHUNKING,
     )
+    actions = ("cut_anew",)
     inlines = (GrantInline,)
     fixed_fields = ("slug",)  # its name in programs
 
@@ -140,8 +154,9 @@ class CollectionAdmin(HubModelAdmin):
             update_collection(
                 principal=principal,
                 slug=obj.slug,
-                **{name: form.cleaned_data[name] for name in form.changed_data if name in form.cleaned_data},
+                **{name: form.cleaned_data[name] for name in form.changed_data if name not in CHUNKING},
             )
+            self._chunking(request, obj, form)
             return
         made = create_collection(
             principal=principal,
@@ -154,6 +169,26 @@ class CollectionAdmin(HubModelAdmin):
             anonymised_fields=obj.anonymised_fields,
         )
         obj.__dict__.update(made.__dict__)
+        self._chunking(request, obj, form)
+
+    def _chunking(self, request: HttpRequest, obj: Collection, form: forms.ModelForm[Collection]) -> None:
+        if not isinstance(form, CollectionForm) or not set(CHUNKING) & set(form.changed_data):
+            return
+        principal = principal_of(request)
+        changed = set_chunking(principal=principal, slug=obj.slug, chunk_options=form.chunk_options())
+        if count := cut_otherwise(principal, changed).count():
+            words = _("New documents are cut so. {count} are cut otherwise: “Cut anew” in the list works on them again.")
+            messages.info(request, words.format(count=count))
+
+    @admin.action(description=_("Cut anew the documents that are cut otherwise than the collection says"))
+    def cut_anew(self, request: HttpRequest, queryset: QuerySet[Collection]) -> None:
+        for slug in queryset.values_list("slug", flat=True):
+            with errors_as_messages(request):
+                done = recut_collection(principal=principal_of(request), collection=slug)
+                for _id, refused in done.refused:
+                    messages.error(request, str(refused))
+                words = _("{slug}: {count} documents are worked on again.")
+                messages.success(request, words.format(slug=slug, count=len(done.started)))
 
     def save_formset(
         self,

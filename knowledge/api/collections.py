@@ -19,7 +19,10 @@ from hub.rest.responses import created
 from hub.rest.schemas import Page, PageQuery
 from knowledge import collections as collection_services
 from knowledge import grants as grant_services
+from knowledge.api.sources import ChunkingIn
+from knowledge.documents import chunking
 from knowledge.documents.schemas import CollectionOut, collection_out
+from knowledge.documents.source_schemas import ChunkingOut
 from knowledge.grants import Grantee
 from knowledge.models import Collection, CollectionGrant
 from knowledge.models.collections import RETENTION_DAYS
@@ -89,6 +92,40 @@ def delete_collection(request: HubRequest, slug: str) -> Status[None]:
     """Delete an empty collection."""
     collection_services.delete_collection(principal=request.principal, slug=slug)
     return Status(204, None)
+
+
+class CollectionChunkingIn(Schema):
+    chunking: ChunkingIn | None = Field(description="null: as the active embedding set")
+
+
+class CollectionChunkingOut(Schema):
+    """How documents that come into the collection are cut."""
+
+    chunking: ChunkingOut | None = Field(description="null: as the active embedding set")
+    cut_otherwise: int = Field(description="documents that the caller may change and that are cut otherwise")
+
+
+@router.get("/collections/{slug}/chunking", response=CollectionChunkingOut)
+def get_chunking(request: HubRequest, slug: str) -> CollectionChunkingOut:
+    """How the documents of a collection are cut."""
+    return _chunking_out(request, collection_services.get_collection(request.principal, slug))
+
+
+@router.put("/collections/{slug}/chunking", response=CollectionChunkingOut)
+def set_chunking(request: HubRequest, slug: str, asked: CollectionChunkingIn) -> CollectionChunkingOut:
+    """Cut documents that come into the collection so; those that are there when they are worked on again."""
+    options = asked.chunking.options() if asked.chunking else None
+    return _chunking_out(
+        request, chunking.set_chunking(principal=request.principal, slug=slug, chunk_options=options)
+    )
+
+
+def _chunking_out(request: HubRequest, collection: Collection) -> CollectionChunkingOut:
+    policy = collection.policy
+    return CollectionChunkingOut(
+        chunking=ChunkingOut.model_validate(policy, from_attributes=True) if policy else None,
+        cut_otherwise=chunking.cut_otherwise(request.principal, collection).count(),
+    )
 
 
 class GrantIn(Schema):

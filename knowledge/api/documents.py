@@ -24,6 +24,7 @@ from knowledge.documents import archives, deletion, editing, reading, reindexing
 from knowledge.documents import documents as document_services
 from knowledge.documents.anonymising import read_anonymising
 from knowledge.documents.reading import describe_figure_again, figure_filename, open_figure
+from knowledge.documents.chunking import recut_collection
 from knowledge.documents.reindexing import MOST_AT_ONCE, Retried, retry_documents, retry_failed, retry_unread
 from knowledge.documents.schemas import (
     ArchiveFileOut,
@@ -53,6 +54,7 @@ class RetryIn(Schema):
     document_ids: list[ShortText] = Field(default_factory=list, max_length=MOST_AT_ONCE)
     collection: ShortText = Field("", description="its failed documents, 200 at most; call again while there are more")
     needs_ocr: bool = Field(False, description="of the collection: those that need OCR instead, once it is installed")
+    cut_otherwise: bool = Field(False, description="of the collection: those cut otherwise than it says instead")
 
 
 class RefusedOut(Schema):
@@ -74,7 +76,7 @@ def retry(request: HubRequest, asked: RetryIn) -> HttpResponse:
         raise InvalidInput(_("Give either document_ids or a collection."), field="document_ids")
     principal = request.principal
     if asked.collection:
-        retried = retry_unread if asked.needs_ocr else retry_failed
+        retried = retry_unread if asked.needs_ocr else recut_collection if asked.cut_otherwise else retry_failed
         done = retried(principal=principal, collection=asked.collection)
     else:
         done = retry_documents(principal=principal, document_ids=asked.document_ids)

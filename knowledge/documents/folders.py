@@ -27,7 +27,7 @@ from knowledge.documents.documents import chunk_policy
 from knowledge.documents.reindexing import recut_document
 from knowledge.documents.uploads import Upload, UploadOutcome, clean_path, create_document, hash_file
 from knowledge.documents.workers import work_through
-from knowledge.models import ChunkPolicy, Document, DocumentStatus, DocumentVersion
+from knowledge.models import ChunkPolicy, Collection, Document, DocumentStatus, DocumentVersion
 from knowledge.models.documents import IN_WORK
 from knowledge.sources import FolderReader, Listing, SourceFile, SourceReader, SourceUnavailable
 from knowledge.types.anonymising import Anonymising
@@ -121,7 +121,7 @@ class Plan:
 
     ``incremental`` trusts a file's stamp and does not read files that look unchanged. ``watched`` is a scan that nobody
     asked for: it leaves documents of other uploaders and other sources alone. With a ``lease``, all is written as its
-    holder. ``last_identity`` is what the reader was last time, if that is known.
+    holder. Without ``chunk_options`` files are cut as the collection says. ``last_identity`` is what the reader was last time, if that is known.
     """
 
     principal: Principal
@@ -135,6 +135,12 @@ class Plan:
     last_identity: str = ""
 
 
+def _chunking_of(collection: str) -> ChunkOptions | None:
+    """How a collection has its documents cut; None where it says nothing, or is not there."""
+    found = Collection.objects.select_related("policy").filter(slug=collection).first()
+    return found.policy.options() if found is not None and found.policy is not None else None
+
+
 class Pass:
     """One pass over a source. ``versions`` are those that are in work because of it, with their paths."""
 
@@ -144,7 +150,8 @@ class Pass:
         self.after = after
         self.versions: dict[int, str] = {}
         self._plan = plan
-        self._policy_id = chunk_policy(plan.chunk_options).pk
+        self._chunk_options = plan.chunk_options or _chunking_of(plan.collection)
+        self._policy_id = chunk_policy(self._chunk_options).pk
         self._seen: set[str] = set()
 
     def run(self, *, until: float | None = None, on_file: Callable[[], None] | None = None) -> bool:
@@ -220,14 +227,14 @@ class Pass:
     def _is_cut_as_wanted(self, known: KnownFile) -> bool:
         if known.chosen_policy:
             return True
-        if self._plan.chunk_options is None:
+        if self._chunk_options is None:
             return not known.has_own_policy
         return known.version_policy_id == self._policy_id
 
     def _recut(self, name: str, known: KnownFile) -> None:
         with transaction.atomic():
             self._lock()
-            document = recut_document(document_pk=known.pk, chunk_options=self._plan.chunk_options)
+            document = recut_document(document_pk=known.pk, chunk_options=self._chunk_options)
         if document is not None and document.latest_version_id is not None:
             self.report.changed += 1
             self.versions[document.latest_version_id] = name
@@ -264,7 +271,7 @@ class Pass:
                 size_bytes=size_bytes,
                 path=name,
                 collection=self._plan.collection,
-                chunk_options=chosen.options() if chosen else self._plan.chunk_options,
+                chunk_options=chosen.options() if chosen else self._chunk_options,
                 replace=self._plan.watched and known is not None,
                 anonymise=self._plan.anonymise,
                 source_root=self._plan.reader.root,

@@ -24,6 +24,8 @@ from knowledge.types.chunks import ChunkOptions
 def reindex_document(*, principal: Principal, document_id: str, chunk_options: ChunkOptions | None = None) -> Document:
     """Work on the latest version again from the start; what search sees stays until that is done.
 
+    Where nobody has chosen how this document is cut, it is cut as its collection says now.
+
     Raises NotFound, Forbidden, and Conflict for a retired document: nothing of it may come back by this way.
     """
     document = changeable_document(principal, document_id)
@@ -36,6 +38,9 @@ def reindex_document(*, principal: Principal, document_id: str, chunk_options: C
     if document.latest_version is None:
         raise Conflict(_("{path} has no version to work on."), path=document.path)
     with transaction.atomic():
+        if not chunk_options and _recut_as_collection(document):
+            record_event(principal, "DOCUMENT_REINDEX", f"document:{document.public_id}")
+            return changeable_document(principal, document_id)
         if chunk_options:
             policy = chunk_policy(chunk_options)
             DocumentVersion.objects.filter(pk=document.latest_version.pk).update(policy=policy, has_own_policy=True)
@@ -44,6 +49,17 @@ def reindex_document(*, principal: Principal, document_id: str, chunk_options: C
         record_event(principal, "DOCUMENT_REINDEX", f"document:{document.public_id}")
     document.latest_version.refresh_from_db()
     return document
+
+
+def _recut_as_collection(document: Document) -> bool:
+    """Make a version that is cut as the collection says, where the latest is not and nobody chose; say if it was made.
+
+    Documents of folders and watched sources follow those.
+    """
+    if document.chosen_policy_id is not None or document.source_root:
+        return False
+    policy = document.collection.policy
+    return recut_document(document_pk=document.pk, chunk_options=policy.options() if policy else None) is not None
 
 
 def work_again(document: Document) -> None:

@@ -121,7 +121,8 @@ def _store(
     replaced: dict[str, int] | None,
     hold: Callable[[], None] | None,
 ) -> UploadOutcome:
-    policy = chunk_policy(upload.chunk_options)
+    own = chunk_policy(upload.chunk_options) if upload.chunk_options else collection.policy
+    policy = own or chunk_policy(None)
     # Before the transaction, whose lock others would wait for: bytes that no row follows are removed a week later.
     expect_bytes([upload.sha256])
     get_blob_store().put(upload.sha256, upload.file)
@@ -139,7 +140,9 @@ def _store(
         type_before = document.document_type_id
         _apply_changes(document, upload, policy)
         batch = _batch(principal, upload.batch)
-        outcome = _add_version(document, blob, upload, policy_id=policy.pk, batch=batch, replaced=replaced)
+        outcome = _add_version(
+            document, blob, upload, policy_id=policy.pk, has_own_policy=own is not None, batch=batch, replaced=replaced
+        )
         latest = document.latest_version
         has_failed = latest is not None and latest.status == DocumentStatus.FAILED
         if outcome == "unchanged" and (was_retired or has_failed):
@@ -261,6 +264,7 @@ def _add_version(
     upload: Upload,
     *,
     policy_id: int,
+    has_own_policy: bool,
     batch: UploadBatch | None,
     replaced: dict[str, int] | None,
 ) -> str:
@@ -273,7 +277,7 @@ def _add_version(
         blob,
         filename,
         policy_id=policy_id,
-        has_own_policy=upload.chunk_options is not None,
+        has_own_policy=has_own_policy,
         batch=batch,
         anonymised=replaced,
         asked_anonymising=upload.anonymise.as_json() if upload.anonymise else None,

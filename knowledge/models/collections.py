@@ -34,7 +34,11 @@ class CollectionQuerySet(models.QuerySet["Collection"]):
 
 
 class Collection(models.Model):
-    """A set of documents with one access rule. The slug is its name everywhere outside the database."""
+    """A set of documents with one access rule. The slug is its name everywhere outside the database.
+
+    ``policy`` is how documents that come into it are cut, unless somebody says otherwise of one; None is the active
+    embedding set's way.
+    """
 
     slug = models.CharField(_("slug"), max_length=63, unique=True, validators=[SLUG])
     name = models.CharField(_("name"), max_length=200)
@@ -58,6 +62,9 @@ class Collection(models.Model):
         most=MOST_FIELDS,
         default=list,
         blank=True,
+    )
+    policy = models.ForeignKey(
+        "ChunkPolicy", on_delete=models.PROTECT, null=True, blank=True, editable=False, related_name="+"
     )
     created_at = models.DateTimeField(_("created"), default=timezone.now, editable=False)
 

@@ -10,13 +10,17 @@ from typing import NoReturn
 from django.conf import settings
 from tqdm import tqdm
 
+from hub.access.principals import Principal
 from hub.access.services import local_principal
 from hub.core.commands import HubCommand, cli_call
-from knowledge.collections import DEFAULT_COLLECTION
+from knowledge.collections import DEFAULT_COLLECTION, get_collection
 from knowledge.documents.anonymising import read_anonymising
 from knowledge.documents.folders import FolderReport, index_folder
 from knowledge.types.anonymising import KINDS
 from knowledge.types.chunks import ChunkOptions, ChunkStrategy, SizeUnit
+
+
+SIZE, OVERLAP = 500, 100
 
 
 def add_anonymising(parser: ArgumentParser) -> None:
@@ -43,8 +47,8 @@ class Command(HubCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         super().add_arguments(parser)
         parser.add_argument("-d", "--directory", type=Path, default=settings.CONFIG.source_dir)
-        parser.add_argument("-s", "--chunk-size", type=int, default=500, help="characters (default 500)")
-        parser.add_argument("-o", "--chunk-overlap", type=int, default=100, help="characters (default 100)")
+        parser.add_argument("-s", "--chunk-size", type=int, help=f"characters (default: as the collection says, else {SIZE})")
+        parser.add_argument("-o", "--chunk-overlap", type=int, help=f"characters (default: as the collection says, else {OVERLAP})")
         parser.add_argument("-i", "--incremental", action="store_true", help="only new, changed and removed files")
         parser.add_argument("--collection", default=DEFAULT_COLLECTION, metavar="SLUG")
         add_anonymising(parser)
@@ -55,8 +59,8 @@ class Command(HubCommand):
         *,
         token: str,
         directory: Path,
-        chunk_size: int,
-        chunk_overlap: int,
+        chunk_size: int | None,
+        chunk_overlap: int | None,
         incremental: bool,
         collection: str,
         json: bool,
@@ -64,12 +68,11 @@ class Command(HubCommand):
         anonymise_fields: list[str],
         **_options: object,
     ) -> None:
-        options = ChunkOptions(
-            strategy=ChunkStrategy.SECTION, size=chunk_size, overlap=chunk_overlap, unit=SizeUnit.CHARACTERS
-        )
         with cli_call(), tqdm(unit="file", disable=not sys.stderr.isatty()) as bar:
+            principal = local_principal(token)
+            options = _chunk_options(principal, collection, chunk_size, chunk_overlap)
             report = index_folder(
-                principal=local_principal(token),
+                principal=principal,
                 folder=directory,
                 collection=collection,
                 chunk_options=options,
@@ -95,6 +98,18 @@ class Command(HubCommand):
             self.print_json({**summary, "failures": [{"path": path, "reason": why} for path, why in report.failures]})
         else:
             self.stdout.write(", ".join(f"{name} {count}" for name, count in summary.items()))
+
+
+def _chunk_options(principal: Principal, collection: str, size: int | None, overlap: int | None) -> ChunkOptions | None:
+    """What was asked for, with defaults for what was left out; None when nothing was, and the collection says how."""
+    if size is None and overlap is None and get_collection(principal, collection).policy is not None:
+        return None
+    return ChunkOptions(
+        strategy=ChunkStrategy.SECTION,
+        size=SIZE if size is None else size,
+        overlap=OVERLAP if overlap is None else overlap,
+        unit=SizeUnit.CHARACTERS,
+    )
 
 
 def _show(bar: tqdm[NoReturn], done: int, total: int) -> None:

@@ -9,6 +9,7 @@ from django.urls import reverse
 from hub.access.models import AuditEvent
 from hub.access.principals import Role
 from knowledge.models import Collection, CollectionGrant
+from knowledge.types.chunks import ChunkOptions
 from tests.hub.admin.support import add_document, client_of, grant, make_user
 
 pytestmark = pytest.mark.django_db
@@ -168,3 +169,23 @@ def test_an_empty_collection_is_deleted() -> None:
     client = client_of(make_user("佐藤", is_superuser=True))
     client.post(reverse("admin:knowledge_collection_delete", args=[row.pk]), {"post": "yes"})
     assert not Collection.objects.filter(slug="kara").exists()
+
+
+def test_the_page_says_how_documents_are_cut_and_how_many_are_cut_otherwise(tmp_path: Path) -> None:
+    collection = Collection.objects.get(slug="default")
+    document = add_document(tmp_path)
+    client = client_of(make_user("佐藤", is_superuser=True))
+    asked = fields(collection, chunk_strategy="section", chunk_size=128, chunk_overlap=16) | NO_GRANTS
+    answer = client.post(reverse(CHANGE, args=[collection.pk]), asked, follow=True)
+    assert "1 件" in answer.content.decode()
+    collection.refresh_from_db()
+    assert str(collection.policy.options()) == str(ChunkOptions(size=128, overlap=16))
+    assert 'value="128"' in client.get(reverse(CHANGE, args=[collection.pk])).content.decode()
+    action = {"action": "cut_anew", "_selected_action": [collection.pk]}
+    client.post(reverse("admin:knowledge_collection_changelist"), action)
+    document.refresh_from_db()
+    assert document.latest_version.policy_id == collection.policy_id
+    cleared = fields(collection, chunk_strategy="", chunk_size="", chunk_overlap="") | NO_GRANTS
+    client.post(reverse(CHANGE, args=[collection.pk]), cleared)
+    collection.refresh_from_db()
+    assert collection.policy is None

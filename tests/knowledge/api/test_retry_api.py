@@ -23,10 +23,11 @@ def retry() -> Any:
     user = User.objects.create_superuser("管理者")
     _row, token = create_token(principal=local_operator(), user=user, name="t", scopes=ALL_SCOPES)
 
-    def ask(body: object) -> Any:
-        return Client().post(
-            "/api/v1/documents/retry",
-            json.dumps(body),
+    def ask(body: object, *, path: str = "/documents/retry", method: str = "post") -> Any:
+        return Client().generic(
+            method.upper(),
+            f"/api/v1{path}",
+            json.dumps(body) if body is not None else "",
             content_type="application/json",
             headers={"Authorization": f"Bearer {token}", "Accept-Language": "ja"},
         )
@@ -75,3 +76,20 @@ def test_each_refusal_is_told_and_the_others_go_on(retry: Any, tmp_path: Any) ->
 @pytest.mark.parametrize("body", [{}, {"document_ids": ["doc_a"], "collection": "default"}])
 def test_either_documents_or_a_collection_are_named(retry: Any, body: object) -> None:
     assert retry(body).status_code == 422
+
+
+def test_a_collection_says_how_its_documents_are_cut_and_those_cut_otherwise_are_cut_anew(
+    retry: Any, tmp_path: Any
+) -> None:
+    document = add(tmp_path, "規程.md", "# 規程\n\n三年保存する。\n")
+    chunking = {"strategy": "section", "size": 128, "overlap": 16, "unit": "tokens"}
+
+    told = retry({"chunking": chunking}, path="/collections/default/chunking", method="put")
+    again = retry({"collection": "default", "cut_otherwise": True})
+
+    assert told.json() == {"chunking": chunking, "cut_otherwise": 1}
+    assert again.json() == {"started": [document.public_id], "refused": []}
+    refused = retry({"chunking": {**chunking, "overlap": 100}}, path="/collections/default/chunking", method="put")
+    assert refused.status_code == 422
+    shown = retry(None, path="/collections/default/chunking", method="get")
+    assert shown.json() == {"chunking": chunking, "cut_otherwise": 0}
