@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from io import BytesIO
 from typing import Any
 from urllib.parse import urlencode
 
@@ -29,7 +30,7 @@ from knowledge.documents.schemas import document_out
 from knowledge.documents.views import document_views
 from knowledge.models import Collection, DocumentStatus, DocumentType, DocumentVersion
 from knowledge.models.documents import IN_WORK
-from knowledge.originals import WIDTHS, draw_page, has_pictures, original_of
+from knowledge.originals import WIDTHS, draw_page, has_pictures, has_read_pages, original_of, searchable_pdf
 from knowledge.rendering import around_passage, outline_of, read_text
 from review.runs.reviews import list_reviews
 
@@ -124,6 +125,7 @@ def document(request: HttpRequest, public_id: str) -> HttpResponseBase:
         outline=outline_of(text),
         reviews=list_reviews(principal, document_id=public_id)[:LATEST_REVIEWS],
         pages=_pages_of(public_id, versions),
+        is_scan=has_read_pages(row.current_version or row.latest_version),
         **(edit_choices(principal, row) if is_changeable(principal, row) else {}),
     )
 
@@ -205,6 +207,13 @@ def _version_of(versions: Sequence[DocumentVersion], asked: str | None) -> int:
     """The number that is asked for, or that of the latest version whose pages can be shown; 0 without one."""
     number = whole_number(asked, digits=9)
     return next((one.number for one in versions if number in (one.number, None) and has_pictures(one)), 0)
+
+
+@home_page
+def searchable(request: HttpRequest, public_id: str) -> HttpResponseBase:
+    """Send a scanned document as a PDF whose words can be searched and copied."""
+    name, content = searchable_pdf(principal_of(request), public_id)
+    return FileResponse(BytesIO(content), as_attachment=True, filename=name, content_type="application/pdf")
 
 
 @home_page

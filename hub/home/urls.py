@@ -26,6 +26,7 @@ urlpatterns = [
     path("documents/<str:public_id>/pages/<int:number>/", documents.page, name="page"),
     path("documents/<str:public_id>/pages/<int:number>/picture/", documents.page_picture, name="page-picture"),
     path("documents/<str:public_id>/file/", documents.file, name="document-file"),
+    path("documents/<str:public_id>/searchable-pdf/", documents.searchable, name="document-searchable"),
     path("reviews/", reviews.reviews, name="reviews"),
     path("reviews/<str:review_id>/", reviews.review, name="review"),
     path("reviews/<str:review_id>/report/<str:report_format>/", reviews.report, name="review-report"),

@@ -177,7 +177,9 @@ class CollectionAdmin(HubModelAdmin):
         principal = principal_of(request)
         changed = set_chunking(principal=principal, slug=obj.slug, chunk_options=form.chunk_options())
         if count := cut_otherwise(principal, changed).count():
-            words = _("New documents are cut so. {count} are cut otherwise: “Cut anew” in the list works on them again.")
+            words = _(
+                "New documents are cut so. {count} are cut otherwise: “Cut anew” in the list works on them again."
+            )
             messages.info(request, words.format(count=count))
 
     @admin.action(description=_("Cut anew the documents that are cut otherwise than the collection says"))

@@ -115,9 +115,7 @@ def get_chunking(request: HubRequest, slug: str) -> CollectionChunkingOut:
 def set_chunking(request: HubRequest, slug: str, asked: CollectionChunkingIn) -> CollectionChunkingOut:
     """Cut documents that come into the collection so; those that are there when they are worked on again."""
     options = asked.chunking.options() if asked.chunking else None
-    return _chunking_out(
-        request, chunking.set_chunking(principal=request.principal, slug=slug, chunk_options=options)
-    )
+    return _chunking_out(request, chunking.set_chunking(principal=request.principal, slug=slug, chunk_options=options))
 
 
 def _chunking_out(request: HubRequest, collection: Collection) -> CollectionChunkingOut:

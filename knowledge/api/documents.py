@@ -23,8 +23,8 @@ from knowledge import collections as collection_services
 from knowledge.documents import archives, deletion, editing, reading, reindexing, uploads
 from knowledge.documents import documents as document_services
 from knowledge.documents.anonymising import read_anonymising
-from knowledge.documents.reading import describe_figure_again, figure_filename, open_figure
 from knowledge.documents.chunking import recut_collection
+from knowledge.documents.reading import describe_figure_again, figure_filename, open_figure
 from knowledge.documents.reindexing import MOST_AT_ONCE, Retried, retry_documents, retry_failed, retry_unread
 from knowledge.documents.schemas import (
     ArchiveFileOut,
@@ -42,6 +42,7 @@ from knowledge.documents.schemas import (
     version_out,
 )
 from knowledge.models.uploads import LONGEST_BATCH_NAME
+from knowledge.originals import searchable_pdf
 from knowledge.types.anonymising import KINDS, LONGEST_FIELD, MOST_FIELDS
 from knowledge.types.chunks import ChunkOptions, ChunkStrategy, SizeUnit
 
@@ -320,6 +321,13 @@ def get_document_file(request: HubRequest, document_id: str) -> HttpResponseBase
     """The original file of the latest version."""
     version, file = reading.open_original(request.principal, document_id)
     return attachment(request, _blocks(file), filename=version.filename, content_type="application/octet-stream")
+
+
+@router.get("/documents/{document_id}/searchable-pdf")
+def get_searchable_pdf(request: HubRequest, document_id: str) -> HttpResponseBase:
+    """A scanned document as a PDF with what OCR read as text that is not seen: to be searched and copied."""
+    name, content = searchable_pdf(request.principal, document_id)
+    return attachment(request, iter([content]), filename=name, content_type="application/pdf")
 
 
 def _blocks(file: IO[bytes]) -> Iterator[bytes]:

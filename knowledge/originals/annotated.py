@@ -32,7 +32,7 @@ TASKS = {
 """The tasks that write copies, by the format of a version."""
 READ_TASK = "knowledge.parsers.annotated.returned:read_notes"
 REMOVE_TASK = "knowledge.parsers.annotated.removing:remove_notes"
-_BUSY = _("The annotated copy can't be made or read now. Try again in a moment.")
+BUSY = _("The copy can't be made or read now. Try again in a moment.")
 AT_ONCE, MOST_WAIT_S, MOST_CPU_S, MOST_WALL_S = 2, 30.0, 60.0, 90.0
 _GROWTH = 4
 _places = threading.BoundedSemaphore(AT_ONCE)
@@ -63,13 +63,13 @@ def annotate_original(version: DocumentVersion, markup: Markup, blocks: Sequence
         return AnnotatedCopy(content=content, placed=tuple(map(Placed, result["placed"])))
 
     try:
-        with _turn(), get_blob_store().local_path(version.blob_id) as path:
+        with turn(), get_blob_store().local_path(version.blob_id) as path:
             return run_isolated(
                 TASKS[version.format],
                 path,
                 load,
                 filename=version.filename,
-                limits=_limits(path.stat().st_size),
+                limits=copy_limits(path.stat().st_size),
                 arguments=_arguments(markup) | _words(version, markup, blocks),
             )
     except ParseError as error:
@@ -78,7 +78,7 @@ def annotate_original(version: DocumentVersion, markup: Markup, blocks: Sequence
             _("The original can't be annotated: {reason}"), code="original_not_annotated", reason=reason
         ) from error
     except HostLost as error:
-        raise Unavailable(_BUSY) from error
+        raise Unavailable(BUSY) from error
 
 
 def read_notes(content: bytes) -> tuple[str, list[dict[str, Any]]]:
@@ -99,15 +99,15 @@ def _of_copy(
     load: Callable[[dict[str, Any], Path], Loaded],
     arguments: Mapping[str, Any] | None = None,
 ) -> Loaded:
-    limits = _limits(len(content))
+    limits = copy_limits(len(content))
     try:
-        with _turn():
+        with turn():
             return run_on_bytes(task, content, load, filename="", limits=limits, arguments=arguments)
     except ParseError as error:
         reason = in_reader_language(error.text)
         raise InvalidInput(_("The file can't be read: {reason}"), code="file_not_read", reason=reason) from error
     except HostLost as error:
-        raise Unavailable(_BUSY) from error
+        raise Unavailable(BUSY) from error
 
 
 def remove_notes(content: bytes, references: Sequence[str]) -> bytes:
@@ -123,10 +123,10 @@ def remove_notes(content: bytes, references: Sequence[str]) -> bytes:
 
 
 @contextmanager
-def _turn() -> Iterator[None]:
+def turn() -> Iterator[None]:
     """Have one of `AT_ONCE` turns inside the block. :raises Unavailable: none came in `MOST_WAIT_S`."""
     if not _places.acquire(timeout=MOST_WAIT_S):
-        raise Unavailable(_BUSY)
+        raise Unavailable(BUSY)
     try:
         yield
     finally:
@@ -157,7 +157,7 @@ def page_parts(markdown: str, blocks: Sequence[Block], start: int, end: int) -> 
             yield {"page": part.page, "pieces": list(part.pieces), "at": part.at}
 
 
-def _limits(size_bytes: int) -> ParseLimits:
+def copy_limits(size_bytes: int) -> ParseLimits:
     """Return the limits of a child while somebody waits; the copy may be somewhat larger than the original."""
     limits = parse_limits()
     return dataclasses.replace(

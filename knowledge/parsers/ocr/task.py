@@ -103,7 +103,8 @@ _LEAST_DPI = 72
 
 
 # Pillow knows many more, some of which start other programs.
-_FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "BMP", "TIFF")
+PICTURE_FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "BMP", "TIFF")
+BROKEN_PICTURE = (UnidentifiedImageError, OSError, ValueError, SyntaxError, EOFError)
 
 
 def picture(path: Path, number: int) -> tuple[Image.Image, float]:
@@ -114,16 +115,16 @@ def picture(path: Path, number: int) -> tuple[Image.Image, float]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            with Image.open(path, formats=_FORMATS) as opened:
+            with Image.open(path, formats=PICTURE_FORMATS) as opened:
                 if opened.width * opened.height > MOST_PIXELS:
                     raise parse_error("too_many_pixels", limit=f"{MOST_PIXELS:,}")
                 opened.seek(number - 1)
                 if opened.width * opened.height > MOST_PIXELS:
                     raise parse_error("too_many_pixels", limit=f"{MOST_PIXELS:,}")
-                grey = _on_white(opened)
+                grey = _in_grey(upright(opened))
     except Image.DecompressionBombError as error:
         raise parse_error("too_many_pixels", limit=f"{MOST_PIXELS:,}") from error
-    except (UnidentifiedImageError, OSError, ValueError, SyntaxError, EOFError) as error:
+    except BROKEN_PICTURE as error:
         raise corrupted("image", type(error).__name__) from error
     factor = min(1.0, _MOST_SIDE / max(grey.size))
     if factor < 1:
@@ -131,7 +132,8 @@ def picture(path: Path, number: int) -> tuple[Image.Image, float]:
     return grey, 1 / factor
 
 
-def _on_white(image: Image.Image) -> Image.Image:
+def upright(image: Image.Image) -> Image.Image:
+    """Return a picture as it is shown: turned as it says, and on white."""
     from PIL import ImageOps
 
     image = ImageOps.exif_transpose(image)
@@ -139,6 +141,10 @@ def _on_white(image: Image.Image) -> Image.Image:
         layered = image.convert("RGBA")
         white = Image.new("RGBA", layered.size, "white")
         image = Image.alpha_composite(white, layered)
+    return image
+
+
+def _in_grey(image: Image.Image) -> Image.Image:
     if image.mode in ("I;16", "I;16B", "I", "F"):
         values = np.asarray(image, np.float32)
         lowest, span = float(values.min()), max(float(values.max() - values.min()), 1.0)

@@ -5,19 +5,22 @@ from __future__ import annotations
 from pathlib import Path
 
 import docx
+import pypdfium2
 import pytest
 from PIL import Image
 
-from hub.access.principals import local_operator
-from hub.core.errors import Conflict
+from hub.access.models import AuditEvent
+from hub.access.principals import Role, local_operator
+from hub.core.errors import Conflict, NotFound
 from knowledge.documents.documents import get_document
 from knowledge.documents.reindexing import cancel_reading, reindex_document, retry_unread
 from knowledge.documents.schemas import document_out
 from knowledge.ingest import page_readings, pipeline
 from knowledge.models import Chunk, Collection, Document, DocumentVersion, PageText
+from knowledge.originals import has_read_pages, searchable_pdf
 from knowledge.search.hybrid import search
 from knowledge.types.search import SearchQuery
-from tests.factories import upload_file, work_through
+from tests.factories import new_collection, principal_with, upload_file, upload_text, work_through
 from tests.knowledge.parsers.scans import FONT, page_picture, scanned_pdf
 
 pytestmark = [
@@ -151,3 +154,25 @@ def test_a_picture_of_nothing_ends_with_a_reason(tmp_path, engine):
     Image.new("L", (400, 300), 200).save(path)
     document = work_through(upload_file(local_operator(), path).document)
     assert (document.latest_version.status, document.latest_version.status_code) == ("failed", "no_content")
+
+
+def test_a_scan_that_was_read_can_be_had_as_a_pdf_to_search_by_those_who_may_read_it(tmp_path, engine):
+    document = work_through(uploaded(tmp_path, *PAGES))
+    assert has_read_pages(document.latest_version)
+    name, content = searchable_pdf(local_operator(), document.public_id)
+    assert name == "仕様書_検索用.pdf"
+    pages = [page.get_textpage().get_text_range().splitlines() for page in pypdfium2.PdfDocument(content)]
+    readings = page_readings.readings_of(document.latest_version)
+    stored = document.latest_version.content.pages
+    assert pages == [[line.text for line in readings[page["picture"]].lines] for page in stored]
+    event = AuditEvent.objects.filter(action="DOCUMENT_DOWNLOAD").latest("pk")
+    assert event.details == {"version": 1, "form": "searchable_pdf"}
+    with pytest.raises(NotFound):
+        searchable_pdf(principal_with(Role.READER, new_collection()), document.public_id)
+
+
+def test_a_document_without_scanned_pages_has_no_pdf_to_search(tmp_path):
+    document = work_through(upload_text(local_operator(), tmp_path, "# 概要\n\n定める。\n").document)
+    assert not has_read_pages(document.latest_version)
+    with pytest.raises(Conflict, match="OCR"):
+        searchable_pdf(local_operator(), document.public_id)
