@@ -46,12 +46,9 @@ class Command(HubCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         super().add_arguments(parser)
         parser.add_argument("-d", "--directory", type=Path, default=settings.CONFIG.source_dir)
-        parser.add_argument(
-            "-s", "--chunk-size", type=int, help=f"characters (default: as the collection says, else {SIZE})"
-        )
-        parser.add_argument(
-            "-o", "--chunk-overlap", type=int, help=f"characters (default: as the collection says, else {OVERLAP})"
-        )
+        otherwise = "characters (default: as the collection says, else {})"
+        parser.add_argument("-s", "--chunk-size", type=int, help=otherwise.format(SIZE))
+        parser.add_argument("-o", "--chunk-overlap", type=int, help=otherwise.format(OVERLAP))
         parser.add_argument("-i", "--incremental", action="store_true", help="only new, changed and removed files")
         parser.add_argument("--collection", default=DEFAULT_COLLECTION, metavar="SLUG")
         add_anonymising(parser)
