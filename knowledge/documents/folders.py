@@ -121,8 +121,8 @@ class Plan:
 
     ``incremental`` trusts a file's stamp and does not read files that look unchanged. ``watched`` is a scan that nobody
     asked for: it leaves documents of other uploaders and other sources alone. With a ``lease``, all is written as its
-    holder. Without ``chunk_options`` files are cut as the collection says. ``last_identity`` is what the reader was last
-    time, if that is known.
+    holder. Without ``chunk_options`` files are cut as the collection says. ``last_identity`` is what the reader was
+    last time, if that is known.
     """
 
     principal: Principal

@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('knowledge', '0030_owner_requests'),
+        ('knowledge', '0031_reasons_of_grants'),
     ]
 
     operations = [
