@@ -66,6 +66,11 @@ def is_archive_name(filename: str) -> bool:
     return PurePosixPath(filename).suffix.lower() in ARCHIVE_SUFFIXES
 
 
+def folder_of_archive(path: str) -> str:
+    """Below which path the documents of an archive at a path go: a zip's own name without its ending, a mail's name."""
+    return f"{PurePosixPath(path).with_suffix('') if path.lower().endswith('.zip') else path}/"
+
+
 def refuse_archive(file: Path, filename: str) -> None:
     """Refuse a zip of documents where one document is asked for.
 

@@ -7,9 +7,11 @@ killed after any file: the next one finds in the rows what was done.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from bisect import bisect_left
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from django.conf import settings
 from django.db import transaction
@@ -22,68 +24,18 @@ from hub.core.lease import Lease
 from hub.core.texts import Text
 from hub.rest.uploads import too_large
 from knowledge.collections import get_collection
+from knowledge.documents.archives import TakenArchive, folder_of_archive, is_archive_name, take_in_archive
 from knowledge.documents.deletion import retire_document
 from knowledge.documents.documents import chunk_policy
+from knowledge.documents.known_files import KnownFile, load_known_files, load_taken_paths
 from knowledge.documents.reindexing import recut_document
 from knowledge.documents.uploads import Upload, UploadOutcome, clean_path, create_document, hash_file
 from knowledge.documents.workers import work_through
-from knowledge.models import ChunkPolicy, Collection, Document, DocumentStatus, DocumentVersion
+from knowledge.models import Collection, Document, DocumentStatus, DocumentVersion
 from knowledge.models.documents import IN_WORK
-from knowledge.sources import FolderReader, Listing, SourceFile, SourceReader, SourceUnavailable
+from knowledge.sources import FetchedFile, FolderReader, Listing, SourceFile, SourceReader, SourceUnavailable
 from knowledge.types.anonymising import Anonymising
 from knowledge.types.chunks import ChunkOptions
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KnownFile:
-    """A document that came from a source, and whether it is still up to date."""
-
-    pk: int
-    stamp: str
-    is_retired: bool
-    chosen_policy: ChunkPolicy | None
-    version_id: int | None
-    version_policy_id: int | None
-    has_own_policy: bool | None
-    status: str | None
-
-
-def load_known_files(principal: Principal, *, collection: str, root: str) -> dict[str, KnownFile]:
-    """The documents of one source by path, in one query."""
-    documents = (
-        Document.objects.visible_to(principal, Scope.UPLOAD)
-        .filter(collection__slug=collection, source_root=root)
-        .select_related("chosen_policy", "latest_version")
-        .only(
-            "path",
-            "source_stamp",
-            "retired_at",
-            "chosen_policy",
-            "latest_version__policy_id",
-            "latest_version__has_own_policy",
-            "latest_version__status",
-        )
-    )
-    return {
-        document.path: KnownFile(
-            pk=document.pk,
-            stamp=document.source_stamp,
-            is_retired=document.retired_at is not None,
-            chosen_policy=document.chosen_policy,
-            version_id=document.latest_version_id,
-            version_policy_id=version.policy_id if (version := document.latest_version) else None,
-            has_own_policy=version.has_own_policy if version else None,
-            status=version.status if version else None,
-        )
-        for document in documents
-    }
-
-
-def load_taken_paths(principal: Principal, *, collection: str, root: str) -> frozenset[str]:
-    """Paths in the collection that visible documents of other uploaders or other sources hold, in one query."""
-    live = Document.objects.live().filter(collection__slug=collection, classification__lte=principal.ceiling)
-    others = live.exclude(source_root=root).exclude(source_root="", owner_id=principal.user_id)
-    return frozenset(others.values_list("path", flat=True))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,6 +94,9 @@ def _chunking_of(collection: str) -> ChunkOptions | None:
     return found.policy.options() if found is not None and found.policy is not None else None
 
 
+_LAST = chr(0x10FFFF)
+
+
 class Pass:
     """One pass over a source. ``versions`` are those that are in work because of it, with their paths."""
 
@@ -154,6 +109,8 @@ class Pass:
         self._chunk_options = plan.chunk_options or _chunking_of(plan.collection)
         self._policy_id = chunk_policy(self._chunk_options).pk
         self._seen: set[str] = set()
+        self._known: dict[str, KnownFile] = {}
+        self._paths: list[str] = []
 
     def run(self, *, until: float | None = None, on_file: Callable[[], None] | None = None) -> bool:
         """Take in and retire; True when all is done, False when the monotonic time ``until`` came first.
@@ -171,6 +128,7 @@ class Pass:
         listing = self._plan.reader.list_files(self._heartbeat)
         place = {"collection": self._plan.collection, "root": self._plan.reader.root}
         known = load_known_files(self._plan.principal, **place)
+        self._known, self._paths = known, sorted(known)
         self._refuse_another_identity(listing, known)
         taken = load_taken_paths(self._plan.principal, **place) if self._plan.watched else frozenset()
         for file in listing.files:
@@ -178,7 +136,10 @@ class Pass:
             if name is None or file.path <= self.after:
                 continue
             self._heartbeat()
-            self._deal_with(file, name, known.get(name), is_taken=name in taken)
+            if is_archive_name(name) and self._plan.lease is None:
+                self._deal_with_archive(file, name)
+            else:
+                self._deal_with(file, name, known.get(name), is_taken=name in taken)
             self.after = file.path
             if on_file:
                 on_file()
@@ -225,6 +186,55 @@ class Pass:
         else:
             self._recut(name, known)
 
+    def _deal_with_archive(self, file: SourceFile, name: str) -> None:
+        """Take in the documents of a zip, or a mail with what is attached. All of them have the archive's stamp."""
+        inside = self._known_inside(name)
+        current = {path: row for path, row in inside.items() if row.stamp == file.stamp and not row.is_retired}
+        if self._plan.incremental and current and all(map(self._is_cut_as_wanted, current.values())):
+            self._seen.update(current)
+            self.report.unchanged += len(current)
+            return
+        try:
+            taken = self._unpack(file, name)
+        except Unavailable:
+            raise  # every other file would fail as well, and nothing may be concluded
+        except HubError as error:
+            self._seen.update(inside)  # what can't be looked into retires nothing
+            self.report.note(name, error)
+            return
+        for one in taken.files:
+            if one.error is not None:
+                self.report.note(f"{name}/{one.name}", one.error)
+            elif one.outcome is not None:
+                self._seen.add(one.outcome.document.path)
+                self._count(one.outcome, one.outcome.document.path)
+
+    def _known_inside(self, name: str) -> dict[str, KnownFile]:
+        """The documents that came from an archive before, a mail's own among them."""
+        below = folder_of_archive(name)
+        first, last = bisect_left(self._paths, below), bisect_left(self._paths, below + _LAST)
+        own = [name] if name in self._known else []
+        return {path: self._known[path] for path in [*own, *self._paths[first:last]]}
+
+    def _unpack(self, file: SourceFile, name: str) -> TakenArchive:
+        with self._fetched(file) as (fetched, sha256, size_bytes):
+            upload = Upload(
+                file=fetched.path,
+                filename=PurePosixPath(name).name,
+                sha256=sha256,
+                size_bytes=size_bytes,
+                path=str(PurePosixPath(name).parent) if "/" in name else "",
+                collection=self._plan.collection,
+                chunk_options=self._chunk_options,
+                anonymise=self._plan.anonymise,
+                source_root=self._plan.reader.root,
+            )
+            taken = take_in_archive(principal=self._plan.principal, upload=upload)
+            documents = [one.outcome.document.pk for one in taken.files if one.outcome is not None]
+            # Last: a pass that ends before has not seen the whole of it.
+            Document.objects.filter(pk__in=documents).update(source_stamp=fetched.stamp)
+            return taken
+
     def _is_cut_as_wanted(self, known: KnownFile) -> bool:
         if known.chosen_policy:
             return True
@@ -257,13 +267,7 @@ class Pass:
         self._count(done, name)
 
     def _create(self, file: SourceFile, name: str, known: KnownFile | None) -> UploadOutcome:
-        limit = settings.CONFIG.hub_max_upload_bytes
-        if file.size_bytes > limit:
-            raise too_large(limit)
-        with self._plan.reader.fetch(file, self._heartbeat) as fetched:
-            sha256, size_bytes = hash_file(fetched.path)
-            if size_bytes > limit:
-                raise too_large(limit)
+        with self._fetched(file) as (fetched, sha256, size_bytes):
             chosen = known.chosen_policy if known else None
             upload = Upload(
                 file=fetched.path,
@@ -279,6 +283,18 @@ class Pass:
                 source_stamp=fetched.stamp,
             )
             return create_document(principal=self._plan.principal, upload=upload, hold=self._lock)
+
+    @contextmanager
+    def _fetched(self, file: SourceFile) -> Iterator[tuple[FetchedFile, str, int]]:
+        """Have a file here inside the block, with its hash and size. :raises LimitExceeded: it is too large."""
+        limit = settings.CONFIG.hub_max_upload_bytes
+        if file.size_bytes > limit:
+            raise too_large(limit)
+        with self._plan.reader.fetch(file, self._heartbeat) as fetched:
+            sha256, size_bytes = hash_file(fetched.path)
+            if size_bytes > limit:
+                raise too_large(limit)
+            yield fetched, sha256, size_bytes
 
     def _count(self, done: UploadOutcome, name: str) -> None:
         if done.outcome == "created":

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import zipfile
+
 import pytest
 
 from hub.access.principals import local_operator
@@ -99,3 +101,28 @@ def test_hidden_files_lock_files_and_links_are_passed_over(folder, tmp_path):
 def test_a_folder_that_is_not_there_is_said_so(tmp_path):
     with pytest.raises(InvalidInput, match="-d"):
         index(tmp_path / "nowhere")
+
+
+def zipped(path, **files):
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, text in files.items():
+            archive.writestr(f"{name}.md", text)
+
+
+@pytest.mark.parametrize("incremental", [False, True])
+def test_the_documents_of_a_zip_are_taken_in_kept_and_retired_with_it(folder, incremental):
+    zipped(
+        folder / "規程" / "別表.zip", 別表1="# 別表1\n\n手数料は 200 円とする。\n", 別表2="# 別表2\n\n様式を定める。\n"
+    )
+    assert numbers(index(folder, incremental=incremental)) == (4, 0, 0, 0, 0)
+    paths = set(Document.objects.values_list("path", flat=True))
+    assert {"規程/別表/別表1.md", "規程/別表/別表2.md"} < paths
+    assert numbers(index(folder, incremental=incremental)) == (0, 0, 4, 0, 0)
+
+    zipped(folder / "規程" / "別表.zip", 別表1="# 別表1\n\n手数料は 300 円とする。\n")
+    assert numbers(index(folder, incremental=incremental)) == (0, 1, 2, 1, 0)
+    (folder / "規程" / "別表.zip").write_bytes(b"PK\x03\x04 broken")
+    report = index(folder, incremental=incremental)
+    assert (report.removed, [path for path, _reason in report.failures]) == (0, ["規程/別表.zip"])
+    (folder / "規程" / "別表.zip").unlink()
+    assert numbers(index(folder, incremental=incremental)) == (0, 0, 2, 1, 0)
