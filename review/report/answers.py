@@ -22,7 +22,7 @@ from hub.core.errors import InvalidInput, LimitExceeded
 from hub.core.moments import end_of_day
 from hub.rest.uploads import too_large
 from review.models import COUNTED, Finding, Triage
-from review.report.annotated import could_be_copy, read_copy, take_next_version
+from review.report.annotated import could_be_copy, read_copy, take_next_version, without_our_notes
 from review.report.answer_file import AnswerFile, AnswerRow, RowError, read_answer_file
 from review.report.facts import ReportOptions, load_facts, local_day
 from review.runs.reviews import get_review
@@ -88,8 +88,12 @@ _UNKNOWN = object()
 
 
 def _preview(principal: Principal, review_id: str, content: bytes) -> AnswerImport:
+    get_review(principal, review_id, scope=Scope.TRIAGE)  # before anything is read
+    return _compared(principal, review_id, *_read(principal, review_id, content))
+
+
+def _compared(principal: Principal, review_id: str, sheet: AnswerFile, is_copy: bool) -> AnswerImport:
     review = get_review(principal, review_id, scope=Scope.TRIAGE)
-    sheet, is_copy = _read(principal, review_id, content)
     if sheet.review_id != review_id:
         raise InvalidInput(
             _("The file belongs to the review {other}, not to {review_id}."),
@@ -183,27 +187,36 @@ def _shown(field: str, value: Any) -> str:  # noqa: ANN401 (a text, a day or not
     return str(Triage(value).label) if field == "triage" else str(value)
 
 
-@transaction.atomic
 def apply_answers(principal: Principal, review_id: str, content: bytes, *, next_version: bool = False) -> AnswerImport:
     """Read a file's answers in; rows with errors are left as they are. Raises what ``preview_answers`` does.
 
     What can only be known while writing (signed off meanwhile, say) refuses the whole file. With ``next_version`` an
     annotated copy becomes the document's next version, too, and is reviewed: all of it, or nothing.
     """
-    found = _preview(principal, review_id, content)
-    if next_version and not found.is_copy:
+    get_review(principal, review_id, scope=Scope.TRIAGE)  # before anything is read
+    # Children open the file, which may take a minute: before the transaction, whose locks others wait for.
+    sheet, is_copy = _read(principal, review_id, content)
+    if next_version and not is_copy:
         raise InvalidInput(_("Only an annotated copy can become the next version."), code="no_copy")
+    next_content = without_our_notes(get_review(principal, review_id), content) if next_version else None
+    with transaction.atomic():
+        return _apply_all(principal, _compared(principal, review_id, sheet, is_copy), next_content)
+
+
+def _apply_all(principal: Principal, found: AnswerImport, next_content: bytes | None) -> AnswerImport:
+    # The next version first: what is replaced in it for anonymity is replaced by a child, before any row is locked.
+    next_review = ""
+    if next_content is not None:
+        reviewed = get_review(principal, found.review_id, scope=Scope.TRIAGE)
+        next_review = take_next_version(principal, reviewed, next_content).public_id
     rows = Finding.objects.select_related("answer")
     findings = rows.in_bulk([change.finding_id for change in found.changes], field_name="public_id")
     for change in found.changes:
         _apply(principal, findings[change.finding_id], change)
     record_event(
-        principal, "ANSWERS_IMPORT", f"review:{review_id}", changed=len(found.changes), refused=len(found.errors)
+        principal, "ANSWERS_IMPORT", f"review:{found.review_id}", changed=len(found.changes), refused=len(found.errors)
     )
-    if next_version:
-        review = take_next_version(principal, get_review(principal, review_id, scope=Scope.TRIAGE), content)
-        return replace(found, next_review=review.public_id)
-    return found
+    return replace(found, next_review=next_review)
 
 
 def _apply(principal: Principal, finding: Finding, change: AnswerChange) -> None:

@@ -21,15 +21,14 @@ from review.runs.reviews import start_review
 def take_next_version(principal: Principal, review: Review, content: bytes) -> Review:
     """Store a file as the next version of a review's document, and start a review of it by the same check list.
 
-    The hub's notes are taken out before, since not all who may read the document may read the review. Others' stay.
-    Needs the scopes of an upload and of a review, and to own or curate the document. Raises what these do; Conflict
-    when a newer version than the reviewed one is there: it would be hidden by this one.
+    The hub's notes are to be out of it: see `without_our_notes`. Needs the scopes of an upload and of a review, and to
+    own or curate the document. Raises what these do; Conflict when a newer version than the reviewed one is there: it
+    would be hidden by this one.
     """
     version = review.version
     if version is None or version.document.latest_version_id != version.pk:
         raise Conflict(_("The document has a newer version than the one that was reviewed."), code="newer_version")
     document = version.document
-    content = _without_our_notes(review, content)
     with tempfile.NamedTemporaryFile(prefix="hub-next-", dir=temp_dir()) as file:
         file.write(content)
         file.flush()
@@ -50,7 +49,11 @@ def take_next_version(principal: Principal, review: Review, content: bytes) -> R
     return start_review(principal=principal, document_id=document.public_id, checklist=checklist)
 
 
-def _without_our_notes(review: Review, content: bytes) -> bytes:
+def without_our_notes(review: Review, content: bytes) -> bytes:
+    """Take the hub's notes out of a copy that came back, since not all who may read the document may read the review.
+
+    Others' notes stay. Children open the file: call it outside of transactions. Raises what reading a copy raises.
+    """
     _format, notes = read_notes(content)
     found = [line for note in notes for line in REFERENCE.finditer(note["text"])]
     ours = {
