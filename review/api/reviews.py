@@ -148,7 +148,8 @@ class ReportQuery(Schema):
     details: bool = True
     evidence: bool = True
     tracked_changes: bool = Field(
-        False, description="annotated, of a Word file: words that a rule can correct are corrected as tracked changes"
+        False,
+        description="annotated: what a rule can correct is corrected, in Word as tracked changes, in text as a diff",
     )
 
 

@@ -22,6 +22,7 @@ from review.models import Review
 from review.report.annotated.marked_text import mark_text
 from review.report.annotated.notes import notes_of, quotes_by_note
 from review.report.annotated.returned import Quoted, read_returned, words_by_note
+from review.report.annotated.suggestion_diff import suggestion_diff
 from review.report.answer_file import AnswerFile
 from review.report.facts import ReportFacts
 
@@ -30,6 +31,7 @@ CONTENT_TYPES = {
     "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
     "pdf": "application/pdf",
 }
+_TEXTS = frozenset({"md", "txt"})
 _EARLIEST = datetime(1980, 1, 1, tzinfo=UTC)
 
 
@@ -45,7 +47,7 @@ def annotated_copy(principal: Principal, facts: ReportFacts) -> Copy:
     """Copy the reviewed version with the findings that the caller is shown, each at its words.
 
     The caller must be allowed to download the original. Formats that can't have notes give their text as the hub has
-    read it, as Markdown with marks.
+    read it, as Markdown with marks; with tracked changes Markdown and text give their corrections as a diff, if any.
 
     :raises NotFound: the document is hidden or gone. :raises Conflict: the version is gone, or can't be opened.
     """
@@ -59,6 +61,9 @@ def annotated_copy(principal: Principal, facts: ReportFacts) -> Copy:
     if can_annotate(version):
         made = annotate_original(version, markup, blocks).content
         return Copy(made, CONTENT_TYPES[version.format], f"{name}{suffix}")
+    wants_diff = facts.options.tracked_changes and version.format in _TEXTS
+    if wants_diff and (diff := suggestion_diff(markup, PurePath(version.filename).name)):
+        return Copy(diff, "text/x-diff; charset=utf-8", f"{name}.diff")
     return Copy(mark_text(markup, blocks), "text/markdown; charset=utf-8", f"{name}.md")
 
 
