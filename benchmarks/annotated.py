@@ -39,6 +39,7 @@ from lxml import etree  # noqa: E402
 
 from knowledge.originals.annotated import TASKS, page_parts  # noqa: E402
 from knowledge.parsers.annotated.notes import Note  # noqa: E402
+from knowledge.parsers.errors import ParseError  # noqa: E402
 from knowledge.parsers.limits import ParseLimits  # noqa: E402
 from knowledge.parsers.pdf.page import with_whole_kanji  # noqa: E402
 from knowledge.parsers.pictures import PictureIntake  # noqa: E402
@@ -257,9 +258,13 @@ def notes_in_parts(path: Path) -> int:
 
 
 def measure(path: Path, most: int, folder: Path, *, with_office: bool, shows: bool) -> Mapping[str, int]:
-    parsed = parse_isolated(path, filename=path.name, limits=LIMITS)
-    kind = parsed.format
     counts: Counter[str] = Counter()
+    try:
+        parsed = parse_isolated(path, filename=path.name, limits=LIMITS)
+    except ParseError as error:  # then there is nothing to review either
+        print(f"refused {path.name}: {error.code}", flush=True)
+        return Counter(refused=1)
+    kind = parsed.format
     if kind not in TASKS:
         return counts
     spans = quotes(parsed, most)

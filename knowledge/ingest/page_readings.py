@@ -136,6 +136,22 @@ def readings_of(version: DocumentVersion) -> dict[str, PageReading]:
     return {picture: PageReading.from_json(reading) for picture, reading in rows if reading is not None}
 
 
+def readings_by_page(version: DocumentVersion) -> dict[int, PageReading]:
+    """What OCR read of the pages of a version's file, by page from 1, of those that it read well enough to be text.
+
+    Two queries, none where it read nothing.
+    """
+    if not version.ocr_pages_read:
+        return {}
+    pages = VersionContent.objects.filter(pk=version.pk).values_list("pages", flat=True).first() or []
+    readings = readings_of(version)
+    return {
+        page["number"]: readings[page["picture"]]
+        for page in pages
+        if page.get("confidence") is not None and not page["needs_ocr"] and page.get("picture") in readings
+    }
+
+
 def forget_readings(version_id: int) -> None:
     """Forget what could not be read and what another engine read: asked again, all of it is tried again."""
     rows = PageText.objects.filter(version=version_id)

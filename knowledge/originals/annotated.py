@@ -8,21 +8,25 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 from django.utils.translation import gettext_lazy as _
 
 from hub.core.errors import Conflict, InvalidInput, Unavailable
 from hub.core.languages import shown as in_reader_language
+from knowledge.ingest.page_readings import readings_by_page
 from knowledge.ingest.stages import parse_limits
 from knowledge.models import DocumentVersion
 from knowledge.originals.places import page_part
+from knowledge.originals.read_pages import mark_reading
 from knowledge.parsers.annotated.notes import Markup, Placed
 from knowledge.parsers.errors import ParseError
 from knowledge.parsers.limits import ParseLimits
 from knowledge.parsers.process.isolation import HostLost, run_isolated, run_on_bytes
 from knowledge.storage import get_blob_store
 from knowledge.types.documents import Block
+from knowledge.types.ocr import PageReading
 
 TASKS = {
     "docx": "knowledge.parsers.annotated.docx:annotate",
@@ -146,15 +150,26 @@ def _words(version: DocumentVersion, markup: Markup, blocks: Sequence[Block]) ->
     """Return what a PDF's words are found by: of each note, its pieces on every page that it is on."""
     if version.format != "pdf":
         return {}
-    return {"words": [list(page_parts(markup.markdown, blocks, note.start, note.end)) for note in markup.notes]}
+    read = readings_by_page(version)
+    parts = ((markup.markdown, blocks, note.start, note.end) for note in markup.notes)
+    return {"words": [list(page_parts(*of_note, read)) for of_note in parts]}
 
 
-def page_parts(markdown: str, blocks: Sequence[Block], start: int, end: int) -> Iterator[dict[str, object]]:
+def page_parts(
+    markdown: str,
+    blocks: Sequence[Block],
+    start: int,
+    end: int,
+    readings: Mapping[int, PageReading] = MappingProxyType({}),
+) -> Iterator[dict[str, object]]:
+    """Yield of each page what is cited there; of one that OCR read, also where that stands on it."""
     inside = (block.page for block in blocks if block.start < end and start < block.end and block.page is not None)
     for page in dict.fromkeys(inside):
         part = page_part(markdown, [block for block in blocks if block.page == page], start, end)
         if part is not None:
-            yield {"page": part.page, "pieces": list(part.pieces), "at": part.at}
+            marked = mark_reading(part, readings[part.page]) if part.page in readings else []
+            read = [{"size": [one.width, one.height], "boxes": list(one.boxes)} for one in marked]
+            yield {"page": part.page, "pieces": list(part.pieces), "at": part.at, "read": read}
 
 
 def copy_limits(size_bytes: int) -> ParseLimits:

@@ -13,7 +13,7 @@ from hub.core.errors import Conflict, Unavailable
 from hub.core.languages import shown as in_reader_language
 from knowledge.documents.documents import get_document
 from knowledge.documents.reading import readable_version
-from knowledge.ingest.page_readings import readings_of
+from knowledge.ingest.page_readings import readings_by_page
 from knowledge.models import DocumentVersion, VersionContent
 from knowledge.originals.annotated import BUSY, copy_limits, turn
 from knowledge.parsers.errors import ParseError
@@ -29,7 +29,8 @@ def has_read_pages(version: DocumentVersion | None) -> bool:
     """Whether OCR read pages of a version, so that there is a searchable PDF of it. One query at most."""
     if version is None or version.format not in _FORMATS or not version.ocr_pages_read:
         return False
-    return bool(_read_pages(version))
+    pages = VersionContent.objects.filter(pk=version.pk).values_list("pages", flat=True).first() or []
+    return any(page.get("confidence") is not None and not page["needs_ocr"] for page in pages)
 
 
 def searchable_pdf(principal: Principal, document_id: str) -> tuple[str, bytes]:
@@ -42,13 +43,8 @@ def searchable_pdf(principal: Principal, document_id: str) -> tuple[str, bytes]:
     """
     document = get_document(principal, document_id)
     version = readable_version(document)
-    numbers = _read_pages(version) if version.format in _FORMATS else {}
-    readings = readings_of(version) if numbers else {}
-    pages = [
-        {"page": number, "reading": readings[picture].as_json()}
-        for number, picture in numbers.items()
-        if picture in readings
-    ]
+    readings = readings_by_page(version) if version.format in _FORMATS else {}
+    pages = [{"page": number, "reading": reading.as_json()} for number, reading in readings.items()]
     if not pages:
         raise Conflict(_("OCR read no pages of {path}."), code="no_pages_read", path=document.path)
     content = _written(version, pages)
@@ -56,13 +52,6 @@ def searchable_pdf(principal: Principal, document_id: str) -> tuple[str, bytes]:
         principal, "DOCUMENT_DOWNLOAD", f"document:{document_id}", version=version.number, form="searchable_pdf"
     )
     return PurePosixPath(version.filename).stem + _SUFFIX, content
-
-
-def _read_pages(version: DocumentVersion) -> dict[int, str]:
-    """The pages that OCR read well enough to be text, and the hash of each one's picture."""
-    pages = VersionContent.objects.filter(pk=version.pk).values_list("pages", flat=True).first() or []
-    read = (page for page in pages if page.get("picture") and page.get("confidence") is not None)
-    return {page["number"]: page["picture"] for page in read if not page["needs_ocr"]}
 
 
 def _written(version: DocumentVersion, pages: list[dict[str, Any]]) -> bytes:

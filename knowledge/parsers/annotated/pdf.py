@@ -21,7 +21,7 @@ import pypdfium2.raw as pdfium_c
 from knowledge.parsers.annotated.notes import Markup, Note, Placed, load_markup, outcome
 from knowledge.parsers.limits import ParseLimits
 from knowledge.parsers.pdf.page import Box
-from knowledge.parsers.pdf.picture import PageText, compact_text, open_pdf
+from knowledge.parsers.pdf.picture import PageText, compact_text, open_pdf, place_on_page
 
 # Less than this share of the characters found is another place, most likely.
 _LEAST_SHARE = 0.5
@@ -60,7 +60,8 @@ def annotate(
     words: Sequence[Sequence[Mapping[str, Any]]],
 ) -> str:
     """Write the copy into ``folder``. ``words`` has of each note, for each page it is on, its ``page`` from 1, the
-    ``pieces`` of its text there, and ``at`` how far down they begin, from 0 to 1.
+    ``pieces`` of its text there, ``at`` how far down they begin, from 0 to 1, and where OCR ``read`` them, if it did:
+    ``boxes`` (left, top, width, height) on a page of a ``size``.
 
     :raises ParseError: ``corrupted``, ``encrypted``: a file that needs a password to be changed is not.
     """
@@ -111,9 +112,27 @@ def _find_all(path: Path, notes: Sequence[Note], words: Sequence[Sequence[Mappin
         if 0 <= number < len(document):
             text = PageText(document[number])
             for _number, index, part in group:
-                found[index].append(_find(text, number, part, is_quote=notes[index].is_quote))
+                if part["read"]:
+                    found[index].append(_read_place(document[number], number, part["read"]))
+                else:
+                    found[index].append(_find(text, number, part, is_quote=notes[index].is_quote))
     document.close()
     return found
+
+
+def _read_place(page: pypdfium2.PdfPage, number: int, read: Sequence[Mapping[str, Any]]) -> _Place:
+    """Return where words stand on a page that has them as a picture only."""
+    boxes = []
+    for one in read:
+        for left, top, width, height in one["boxes"]:
+            first, last = (
+                place_on_page(page, tuple(one["size"]), corner)
+                for corner in ((left, top), (left + width, top + height))
+            )
+            boxes.append(
+                (min(first[0], last[0]), min(first[1], last[1]), max(first[0], last[0]), max(first[1], last[1]))
+            )
+    return _Place(page=number, boxes=tuple(boxes), placed=Placed.NEAR)
 
 
 def _find(text: PageText, number: int, part: Mapping[str, Any], *, is_quote: bool) -> _Place:

@@ -19,12 +19,10 @@ from knowledge.parsers.errors import corrupted, parse_error
 from knowledge.parsers.limits import ParseLimits
 from knowledge.parsers.ocr.blank_font import FULL, HALF, blank_font
 from knowledge.parsers.ocr.task import BROKEN_PICTURE, DPI, MOST_PIXELS, PICTURE_FORMATS, upright
-from knowledge.parsers.pdf.picture import open_pdf
+from knowledge.parsers.pdf.picture import open_pdf, place_on_page
 from knowledge.types.ocr import PageReading, Point, ReadLine
 
 NAME = "searchable.pdf"
-# PDFium turns whole numbers of a page as it is shown into places on it: this many for a point.
-_FINE = 100
 _CODES_AT_ONCE = 100
 _BELOW_LINE = 0.2
 _QUALITY = 90
@@ -106,7 +104,8 @@ class _TextLayer:
     def _write_line(self, page: pypdfium2.PdfPage, reading: PageReading, line: ReadLine) -> None:
         origin, along, up = _directions(line)
         start, end, top = (
-            _on_page(page, reading, (origin[0] + move[0], origin[1] + move[1])) for move in ((0.0, 0.0), along, up)
+            place_on_page(page, (reading.width, reading.height), (origin[0] + move[0], origin[1] + move[1]))
+            for move in ((0.0, 0.0), along, up)
         )
         ems = sum(1.0 if _is_wide(char) else 0.5 for char in line.text)
         across = ((end[0] - start[0]) / ems, (end[1] - start[1]) / ems)
@@ -128,15 +127,6 @@ def _directions(line: ReadLine) -> tuple[Point, Point, Point]:
     a, b, _c, d = line.quad
     origin, end, top = (a, d, b) if line.is_vertical else (d, line.quad[2], a)
     return origin, (end[0] - origin[0], end[1] - origin[1]), (top[0] - origin[0], top[1] - origin[1])
-
-
-def _on_page(page: pypdfium2.PdfPage, reading: PageReading, point: Point) -> Point:
-    """Turn a place on the page as it is shown, from the top left, into one in the page's own space."""
-    x, y = ctypes.c_double(), ctypes.c_double()
-    size = (round(reading.width * _FINE), round(reading.height * _FINE))
-    place = (round(point[0] * _FINE), round(point[1] * _FINE))
-    pdfium_c.FPDF_DeviceToPage(page, 0, 0, *size, 0, *place, x, y)
-    return x.value, y.value
 
 
 def _is_wide(char: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
@@ -50,6 +51,20 @@ def draw_page(path: Path, *, limits: ParseLimits, folder: Path, filename: str, p
     facts = {"file": name, "width": image.width, "height": image.height, "pages": len(document)}
     document.close()
     return json.dumps(facts)
+
+
+# PDFium turns whole numbers of a page as it is shown into places on it: this many for a point.
+_FINE = 100
+
+
+def place_on_page(
+    page: pypdfium2.PdfPage, size: tuple[float, float], point: tuple[float, float]
+) -> tuple[float, float]:
+    """Turn a place on a page as it is shown, from its top left and with its ``size``, into one in its own space."""
+    x, y = ctypes.c_double(), ctypes.c_double()
+    across, down = (round(side * _FINE) for side in size)
+    pdfium_c.FPDF_DeviceToPage(page, 0, 0, across, down, 0, round(point[0] * _FINE), round(point[1] * _FINE), x, y)
+    return x.value, y.value
 
 
 def find_words(
