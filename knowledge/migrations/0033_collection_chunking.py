@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('knowledge', '0031_reasons_of_grants'),
+        ('knowledge', '0032_index_generations'),
     ]
 
     operations = [
