@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx2
-from mcp import Client
+from mcp import Client, MCPError
 from mcp.client.streamable_http import streamable_http_client
 from mcp.types import CallToolResult
 
@@ -93,14 +93,9 @@ async def follow(client: Client, task: dict[str, Any], path: str, names: dict[st
         result = await client.call_tool(tool, json.loads(text))
         outcome.calls += 1
         outcome.characters += len(text_of(result))
-        outcome.wrong_turns += is_wrong_turn(result, task)
+        outcome.wrong_turns += bool(result.is_error) and not task.get("is_refused", False)
         review = str((result.structured_content or {}).get("review_id", review))
     return outcome
-
-
-def is_wrong_turn(result: CallToolResult, task: dict[str, Any]) -> bool:
-    """Whether a call was refused, in a task that does not ask for what has to be refused."""
-    return bool(result.is_error) and not task.get("is_refused", False)
 
 
 async def ask(http: httpx2.AsyncClient, model: str, messages: list[dict[str, str]]) -> str:
@@ -129,10 +124,14 @@ async def solve(client: Client, http: httpx2.AsyncClient, model: str, system: st
             outcome.wrong_turns += 1
             messages.append({"role": "user", "content": "That was no JSON object with tool or answer."})
             continue
-        result = await client.call_tool(turn["tool"], turn.get("arguments") or {})
-        text = text_of(result)
         outcome.calls += 1
-        outcome.wrong_turns += is_wrong_turn(result, task)
+        try:
+            result = await client.call_tool(turn["tool"], turn.get("arguments") or {})
+        except MCPError as error:  # no such tool, or arguments of another form
+            text, is_refused = str(error), True
+        else:
+            text, is_refused = text_of(result), bool(result.is_error)
+        outcome.wrong_turns += is_refused and not task.get("is_refused", False)
         outcome.characters += len(text)
         messages.append({"role": "user", "content": f"Result of {turn['tool']}:\n{text}"})
     return outcome
