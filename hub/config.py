@@ -127,7 +127,15 @@ def _check_anchors(value: tuple[str, ...]) -> tuple[str, ...]:
     return value
 
 
+def _check_source_roots(value: tuple[str, ...]) -> tuple[str, ...]:
+    for root in value:
+        if not root.startswith(("/", "s3://")):
+            raise ValueError("expected absolute folders such as /srv/documents, and buckets such as s3://bucket/prefix")
+    return value
+
+
 CommaList = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split_commas)]
+SourceRoots = Annotated[CommaList, AfterValidator(_check_source_roots)]
 AlertUrls = Annotated[CommaList, AfterValidator(_check_alert_urls)]
 McpTransports = Annotated[CommaList, AfterValidator(_check_transports)]
 McpToolsets = Annotated[CommaList, AfterValidator(_check_toolsets)]
@@ -387,6 +395,11 @@ class Configuration(BaseSettings):
     )
     retention_days: int | None = Field(
         None, ge=1, description="days after which documents are deleted, in collections without a period of their own"
+    )
+    hub_source_roots: SourceRoots = Field(
+        (),
+        description="folders and s3://bucket/prefix below which sources may be watched, comma separated; "
+        "HUB_DATA_DIR/sources always may",
     )
     alert_urls: AlertUrls = Field((), description="where alerts go: Apprise URLs, comma separated")
     neo4j_url: BoltUrl = Field("", description="a bolt URL: Cypher queries of callers who see everything go there")

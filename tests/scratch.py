@@ -18,3 +18,5 @@ os.environ.setdefault("HUB_RATE_LIMIT_PER_MINUTE", "100000")
 # Emptying a table goes through all of PostgreSQL's buffers, which tests do thousands of times.
 os.environ.setdefault("HUB_POSTGRES_BUFFERS_BYTES", str(256 * 1024**2))
 os.environ.setdefault("LOG_LEVEL", "WARNING")
+# Tests watch folders of their own, wherever scratch folders are; those of HUB_SOURCE_ROOTS itself set it.
+os.environ.setdefault("HUB_SOURCE_ROOTS", "/,s3://")

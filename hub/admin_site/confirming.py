@@ -31,7 +31,7 @@ CONFIRMED_PAGES = frozenset(
 )
 # What puts something in force for everybody or takes it out, ends a review, or deletes, whatever it is of.
 CONFIRMED_ENDINGS = ("_publish", "_approve", "_retire", "_sign_off", "_delete", "_switch", "_rollback")
-ACTIONS = frozenset({"delete_documents", "delete_selected", "remove_second_factor"})
+ACTIONS = frozenset({"delete_documents", "delete_selected", "remove_second_factor", "undo_last_scan"})
 WITHOUT_SECOND_FACTOR = frozenset({"hub_second_factor", "hub_confirm", "hub_sessions", "logout", "jsi18n"})
 
 

@@ -6,8 +6,10 @@ from typing import Any, cast
 
 from django import forms
 from django.contrib import admin, messages
+from django.contrib.admin.utils import unquote
 from django.db.models import Model, QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
@@ -15,6 +17,9 @@ from django.utils.translation import gettext_lazy as _
 from hub.access.principals import HubRight, Principal, Scope
 from hub.admin_site.base import HubModelAdmin, holders
 from hub.admin_site.pages import badge, errors_as_messages, principal_of, two_lines
+from hub.core.languages import shown
+from knowledge.documents.batches import undo_scan
+from knowledge.documents.source_previews import preview_source
 from knowledge.documents.source_schemas import ScanReportOut, scan_report_out
 from knowledge.documents.sources import (
     SourceChanges,
@@ -29,6 +34,7 @@ from knowledge.models import Collection, Source
 STATES = {"running": _("running"), "completed": _("completed"), "failed": _("failed")}
 FACTS = ("name", "kind", "location", "collection", "policy", "enabled", "scan_every_minutes")
 REPORTED = ("scanned_at", "state", "result", "failures")
+MOST_NAMED = 20
 
 
 @admin.register(Source)
@@ -41,8 +47,9 @@ class SourceAdmin(HubModelAdmin):
     list_filter = ("enabled", "kind")
     search_fields = ("name", "location")
     autocomplete_fields = ("collection",)
-    actions = ("scan_now",)
+    actions = ("scan_now", "undo_last_scan")
     fixed_fields = ("name", "kind", "collection", *REPORTED)
+    change_form_template = "admin/knowledge/source/change_form.html"
 
     def may_view(self, principal: Principal, obj: Model | None) -> bool:
         return Collection.objects.visible_to(principal, Scope.CURATE).exists()  # the queryset holds only theirs
@@ -53,7 +60,10 @@ class SourceAdmin(HubModelAdmin):
         return visible_sources(principal_of(request))
 
     def get_fields(self, request: HttpRequest, obj: Source | None = None) -> tuple[str, ...]:
-        return (*FACTS, *REPORTED) if obj else FACTS
+        """A new source is switched off; its page shows what it would take in until it has been scanned."""
+        if obj is None:
+            return tuple(name for name in FACTS if name != "enabled")
+        return (*FACTS, *REPORTED) if obj.report else FACTS
 
     def save_model(self, request: HttpRequest, obj: Source, form: forms.ModelForm[Source], change: bool) -> None:
         principal, policy = principal_of(request), form.cleaned_data.get("policy")
@@ -66,10 +76,11 @@ class SourceAdmin(HubModelAdmin):
                 location=obj.location,
                 collection=obj.collection.slug,
                 chunk_options=options,
-                enabled=obj.enabled,
+                enabled=False,
                 scan_every_minutes=obj.scan_every_minutes,
             )
             obj.__dict__.update(made.__dict__)
+            messages.info(request, _("The source is switched off. Look at what it would take in, then switch it on."))
             return
         changes: dict[str, Any] = {
             name: form.cleaned_data[name]
@@ -90,6 +101,39 @@ class SourceAdmin(HubModelAdmin):
             with errors_as_messages(request):
                 request_scan(principal=principal_of(request), name=name)
                 messages.success(request, _("The scan of {name} was asked for.").format(name=name))
+
+    @admin.action(description=_("Take back what the last scan took in, and switch off"))
+    def undo_last_scan(self, request: HttpRequest, queryset: QuerySet[Source]) -> None:
+        for name in queryset.values_list("name", flat=True):
+            with errors_as_messages(request):
+                done = undo_scan(principal_of(request), name)
+                counts = {"deleted": len(done.deleted), "restored": len(done.restored), "left": done.left}
+                said = _("{name}: {deleted} deleted, {restored} as before, {left} left. It is switched off.")
+                messages.success(request, said.format(name=name, **counts))
+                for path, error in done.refused[:MOST_NAMED]:
+                    messages.warning(request, f"{path}: {error}")
+
+    def response_add(self, request: HttpRequest, obj: Source, post_url_continue: str | None = None) -> HttpResponse:
+        """Go on to the source's own page, where it is seen what it would take in."""
+        return HttpResponseRedirect(reverse("admin:knowledge_source_change", args=[obj.pk]))
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """Show, above the form, what a first scan would go through, until there was one."""
+        source = self.get_object(request, unquote(object_id))
+        context = extra_context or {}
+        if request.method == "GET" and source is not None and not source.report and self.has_change_permission(request):
+            with errors_as_messages(request):
+                preview = preview_source(
+                    principal=principal_of(request),
+                    kind=source.kind,
+                    location=source.location,
+                    collection=source.collection.slug,
+                )
+                context |= {"preview": preview, "unreadable": [(path, shown(why)) for path, why in preview.unreadable]}
+        response: HttpResponse = super().change_view(request, object_id, form_url, context)
+        return response
 
     @admin.display(description=_("source"), ordering="name")
     def name_and_place(self, source: Source) -> SafeString:

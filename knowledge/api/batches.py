@@ -75,6 +75,9 @@ def undo_batch(request: HubRequest, name: Name) -> UndoneOut:
     """Take a batch back: documents that it made are deleted, others get the content of before as a new version. What
     somebody uploaded since stays and is refused.
     """
-    done = batches.undo_batch(request.principal, name)
+    return undone_out(batches.undo_batch(request.principal, name))
+
+
+def undone_out(done: batches.Undone) -> UndoneOut:
     refused = [RefusedPathOut(path=path, code=error.error_code, detail=str(error)) for path, error in done.refused]
     return UndoneOut(deleted=list(done.deleted), restored=list(done.restored), refused=refused, left=done.left)

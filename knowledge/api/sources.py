@@ -8,13 +8,23 @@ from urllib.parse import quote
 from django.http import HttpResponse
 from ninja import Field, Query, Router, Schema, Status
 
+from hub.core.languages import shown
+from hub.core.shapes import filled
 from hub.rest.auth import HubRequest
 from hub.rest.pagination import KeysetPage, cursor_scope, paginate_keyset
 from hub.rest.responses import accepted, created
 from hub.rest.schemas import Integer, LongText, Page, PageQuery, ShortText
+from knowledge.api.batches import UndoneOut, undone_out
 from knowledge.collections import DEFAULT_COLLECTION
-from knowledge.documents import sources, workers
-from knowledge.documents.source_schemas import JobOut, SourceOut, document_job, source_job, source_out
+from knowledge.documents import batches, source_previews, sources, workers
+from knowledge.documents.source_schemas import (
+    JobOut,
+    ScanFailureOut,
+    SourceOut,
+    document_job,
+    source_job,
+    source_out,
+)
 from knowledge.models import Source
 from knowledge.types.chunks import ChunkOptions, ChunkStrategy, SizeUnit
 
@@ -39,6 +49,25 @@ class SourceIn(Schema):
     chunking: ChunkingIn | None = Field(None, description="default: as the embedding set does")
     enabled: bool = True
     scan_every_minutes: Integer = Field(15, ge=1)
+
+
+class PreviewIn(Schema):
+    kind: ShortText = Field("folder", description="folder or s3")
+    location: LongText = Field(description="an absolute folder, or s3://bucket/prefix")
+    collection: ShortText = DEFAULT_COLLECTION
+
+
+class SourcePreviewOut(Schema):
+    """In numbers of files; lists are the first 50."""
+
+    location: str
+    files: int
+    size_bytes: int
+    endings: dict[str, int] = Field(description="by the end of the name, the commonest first")
+    known: int = Field(description="of documents that came from there before")
+    too_large: int = Field(description="above HUB_MAX_UPLOAD_BYTES, which would be refused")
+    names: list[str]
+    unreadable: list[ScanFailureOut] = Field(description="places that can't be looked into; nothing is retired then")
 
 
 class SourcePatch(Schema):
@@ -73,6 +102,14 @@ def _address(source: Source) -> str:
     return f"/api/v1/sources/{quote(source.name, safe='')}"
 
 
+@router.post("/sources/preview", response=SourcePreviewOut)
+def preview_source(request: HubRequest, fields: PreviewIn) -> SourcePreviewOut:
+    """What a first scan of a folder or bucket would go through, counted and named; nothing is read or kept."""
+    preview = source_previews.preview_source(principal=request.principal, **fields.model_dump())
+    unreadable = [ScanFailureOut(path=path, reason=shown(why)) for path, why in preview.unreadable]
+    return filled(SourcePreviewOut, preview, unreadable=unreadable)
+
+
 @router.get("/sources/{name}", response=SourceOut)
 def get_source(request: HubRequest, name: str) -> SourceOut:
     """One source and the report of its last scan."""
@@ -101,6 +138,12 @@ def scan_source(request: HubRequest, name: str) -> HttpResponse:
     """Scan a source now; poll Location for its report."""
     source: Source = sources.request_scan(principal=request.principal, name=name)
     return accepted(request, location=_address(source), body=source_out(source))
+
+
+@router.post("/sources/{name}/undo", response=UndoneOut)
+def undo_scan(request: HubRequest, name: str) -> UndoneOut:
+    """Take back what the last scan took in, and switch the source off (administrators); call again while ``left``."""
+    return undone_out(batches.undo_scan(request.principal, name))
 
 
 @router.get("/jobs", response=Page[JobOut])

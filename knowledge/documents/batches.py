@@ -10,12 +10,13 @@ from django.db import transaction
 from django.db.models import Case, Count, OuterRef, QuerySet, Subquery, When
 from django.utils.translation import gettext_lazy as _
 
-from hub.access.principals import Principal, Scope
+from hub.access.principals import HubRight, Principal, Scope
 from hub.access.services import record_event
 from hub.core.errors import Conflict, HubError, NotFound
 from knowledge.documents.deletion import delete_document
 from knowledge.documents.documents import changeable_document
 from knowledge.documents.reindexing import Retried, retry_documents, start_version
+from knowledge.documents.sources import get_source, update_source
 from knowledge.models import Document, DocumentStatus, DocumentVersion, UploadBatch
 from knowledge.models.documents import IN_WORK
 
@@ -41,7 +42,11 @@ def batch_documents(principal: Principal, name: str) -> QuerySet[Document]:
     :raises NotFound: the caller has no batch of this name.
     """
     principal.require(Scope.READ)
-    newest = DocumentVersion.objects.filter(document=OuterRef("pk"), batch=_find(principal, name)).order_by("-number")
+    return _documents(principal, _find(principal, name))
+
+
+def _documents(principal: Principal, batch: UploadBatch) -> QuerySet[Document]:
+    newest = DocumentVersion.objects.filter(document=OuterRef("pk"), batch=batch).order_by("-number")
     return (
         Document.objects.visible_to(principal)
         .select_related("collection", "document_type", "latest_version__blob")
@@ -73,8 +78,30 @@ def undo_batch(principal: Principal, name: str) -> Undone:
     What somebody uploaded since stays and is refused, as is what the caller may not delete. A second call does what
     the first one left. :raises NotFound: the caller has no batch of this name.
     """
-    batch = _find(principal, name)
-    documents = batch_documents(principal, name)
+    principal.require(Scope.READ)
+    return _undo(principal, _find(principal, name))
+
+
+def undo_scan(principal: Principal, source: str) -> Undone:
+    """Take back what the last scan of a source took in, and watch the source no longer: the next scan would take it in
+    again. What the scan retired stays retired.
+
+    What becomes of each document is as for :func:`undo_batch`, by the caller's own rights.
+
+    :raises NotFound: there is no such source that the caller curates, or its last scan took nothing in.
+    :raises Forbidden: the caller does not say what is watched.
+    """
+    found = get_source(principal, source)
+    principal.require_hub(HubRight.OPERATION)
+    batch = UploadBatch.objects.filter(owner=None, name=found.report.get("batch", "")).first()
+    if batch is None:
+        raise NotFound(_('The last scan of "{name}" took nothing in.'), code="batch_not_found", name=source)
+    update_source(principal=principal, name=source, enabled=False)
+    return _undo(principal, batch)
+
+
+def _undo(principal: Principal, batch: UploadBatch) -> Undone:
+    documents = _documents(principal, batch)
     is_newest = Case(When(latest_version__batch=batch, then=0), default=1)
     found = list(documents.order_by(is_newest, "pk")[:MOST_UNDONE])
     deleted, restored, refused = [], [], []
@@ -88,7 +115,7 @@ def undo_batch(principal: Principal, name: str) -> Undone:
                 deleted.append(document.path)
         except HubError as error:
             refused.append((document.path, error))
-    record_event(principal, "BATCH_UNDO", f"batch:{name}", deleted=len(deleted), restored=len(restored))
+    record_event(principal, "BATCH_UNDO", f"batch:{batch.name}", deleted=len(deleted), restored=len(restored))
     left = documents.filter(latest_version__batch=batch).count() - len(refused) if len(found) == MOST_UNDONE else 0
     return Undone(deleted=tuple(deleted), restored=tuple(restored), refused=tuple(refused), left=max(left, 0))
 

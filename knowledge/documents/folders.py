@@ -74,7 +74,7 @@ class Plan:
     ``incremental`` trusts a file's stamp and does not read files that look unchanged. ``watched`` is a scan that nobody
     asked for: it leaves documents of other uploaders and other sources alone. With a ``lease``, all is written as its
     holder. Without ``chunk_options`` files are cut as the collection says. ``last_identity`` is what the reader was
-    last time, if that is known.
+    last time, if that is known. ``batch`` names what comes in together, so that it can be taken back together.
     """
 
     principal: Principal
@@ -86,6 +86,7 @@ class Plan:
     watched: bool = False
     lease: Lease | None = None
     last_identity: str = ""
+    batch: str = ""
 
 
 def _chunking_of(collection: str) -> ChunkOptions | None:
@@ -279,6 +280,7 @@ class Pass:
                 chunk_options=chosen.options() if chosen else self._chunk_options,
                 replace=self._plan.watched and known is not None,
                 anonymise=self._plan.anonymise,
+                batch=self._plan.batch,
                 source_root=self._plan.reader.root,
                 source_stamp=fetched.stamp,
             )

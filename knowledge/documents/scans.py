@@ -18,6 +18,7 @@ from django.db.models.functions import Now
 from hub.access.principals import system_principal
 from hub.access.services import record_event
 from hub.core.errors import HubError
+from hub.core.ids import new_id
 from hub.core.languages import in_both
 from hub.core.lease import Lease, LeaseLost, claim, free
 from knowledge.documents.folders import FolderReport, Pass, Plan
@@ -71,6 +72,7 @@ class _Scan:
         self._identity = str(earlier.get("identity", ""))
         self._saved_at = time.monotonic()
         self._after = str(self._base.get("after", ""))
+        self._batch = str(self._base.get("batch", "")) or new_id("scan")
 
     def run(self, *, until: float) -> bool:
         """Scan until the monotonic time ``until``; whatever goes wrong ends in the report."""
@@ -104,6 +106,7 @@ class _Scan:
             watched=True,
             lease=self._lease,
             last_identity=self._identity,
+            batch=self._batch,
         )
         work = Pass(plan, self._report, after=self._after)
 
@@ -129,6 +132,7 @@ class _Scan:
             "seconds": round(base.get("seconds", 0.0) + report.seconds, 3),
             "identity": self._identity,
             "after": self._after,
+            "batch": self._batch,
         }
 
     def _save(self, **changes: object) -> None:

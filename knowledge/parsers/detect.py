@@ -10,6 +10,7 @@ import olefile
 from knowledge.parsers.archives import entry_names, read_entry
 from knowledge.parsers.encoding import decoding_error
 from knowledge.parsers.errors import ParseError, corrupted, parse_error
+from knowledge.types.file_names import LOCK_FILE_PREFIX
 
 SUPPORTED_FORMATS = (
     *("md", "txt", "html", "csv", "pdf", "docx", "xlsx", "pptx", "xls", "xlsb", "ods", "epub", "ipynb", "eml"),
@@ -77,7 +78,7 @@ def detect_format(path: Path, *, filename: str) -> str:
     extension = PurePath(filename).suffix.lower()
     if path.stat().st_size == 0:
         raise parse_error("empty_file")
-    if name.startswith("~$"):
+    if name.startswith(LOCK_FILE_PREFIX):
         raise parse_error("lock_file")
     with path.open("rb") as stream:
         head = stream.read(_HEAD_BYTES)

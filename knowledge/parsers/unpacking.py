@@ -17,13 +17,13 @@ from knowledge.parsers.detect import detect_format
 from knowledge.parsers.errors import ParseError, corrupted, parse_error, readable_size
 from knowledge.parsers.limits import ParseLimits
 from knowledge.parsers.mail import attachments, read_mail
+from knowledge.types.file_names import is_hidden
 
 TASK = f"{__name__}:unpack"
 LOOK_TASK = f"{__name__}:look"
 MOST_MEMBERS = 500
 _PIECE_BYTES = 1 << 18
 _UTF8_NAME, _ENCRYPTED = 0x800, 0x1
-_SYSTEM_FILES = frozenset({"__macosx", "thumbs.db", "ehthumbs.db", "desktop.ini"})
 
 
 def look(path: Path, *, limits: ParseLimits, folder: Path, filename: str) -> str:
@@ -69,7 +69,7 @@ def _unpacked_zip(path: Path, folder: Path, limits: ParseLimits) -> dict[str, An
     try:
         with zipfile.ZipFile(path) as archive:
             files = [entry for entry in archive.infolist() if not entry.is_dir()]
-            wanted = [entry for entry in files if not _is_hidden(_shown_name(entry))]
+            wanted = [entry for entry in files if not is_hidden(_name_parts(entry))]
             _check_number(len(wanted))
             if not wanted:
                 raise parse_error("archive_empty")
@@ -149,9 +149,8 @@ def _shown_name(entry: zipfile.ZipInfo) -> str:
     return _name(entry) or entry.orig_filename
 
 
-def _is_hidden(name: str) -> bool:
-    parts = [part for part in name.split("/") if part not in ("", "..", ".")]
-    return any(part.startswith((".", "~$")) or part.lower() in _SYSTEM_FILES for part in parts)
+def _name_parts(entry: zipfile.ZipInfo) -> list[str]:
+    return [part for part in _shown_name(entry).split("/") if part not in ("", "..", ".")]
 
 
 def _member(name: str, target: Path, limits: ParseLimits) -> dict[str, Any]:

@@ -14,7 +14,6 @@ from django.utils.translation import gettext_lazy as _
 from hub.core.errors import HubError, Unavailable
 from hub.core.temporary import temp_dir
 
-LOCK_FILE_PREFIX = "~$"
 COPY_BLOCK = 1024 * 1024
 
 Heartbeat = Callable[[], None]
@@ -76,11 +75,6 @@ class SourceReader(Protocol):
 
     def fetch(self, file: SourceFile, heartbeat: Heartbeat) -> AbstractContextManager[FetchedFile]:
         """Copy a file to a private place for as long as the context lasts. Raises FileUnreadable, SourceUnavailable."""
-
-
-def is_hidden(parts: tuple[str, ...]) -> bool:
-    """Return whether some part of a path is hidden, or a lock file of an office program."""
-    return any(part.startswith((".", LOCK_FILE_PREFIX)) for part in parts)
 
 
 PREFIX = "source-"

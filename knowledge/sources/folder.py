@@ -19,9 +19,9 @@ from knowledge.sources.base import (
     Listing,
     SourceFile,
     SourceUnavailable,
-    is_hidden,
     private_folder,
 )
+from knowledge.types.file_names import is_hidden
 
 OnError = Callable[[OSError], None]
 

@@ -19,11 +19,16 @@ from knowledge.sources.folder import FolderReader
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
+_BUCKETS = "s3://"
 _S3_LOCATION = re.compile(r"s3://(?P<bucket>[a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:/(?P<prefix>.*))?", re.DOTALL)
 
 
 def open_source(kind: str, location: str) -> SourceReader:
-    """Make the reader of a source. Nothing is read yet. Raises InvalidInput for a location of another form."""
+    """Make the reader of a source. Nothing is read yet.
+
+    :raises InvalidInput: the location has another form, or is not allowed (any more).
+    """
+    _refuse_outside_roots(location)
     if kind == Source.Kind.FOLDER:
         return FolderReader(Path(location))
     bucket, prefix = _bucket_and_prefix(location)
@@ -34,9 +39,17 @@ def open_source(kind: str, location: str) -> SourceReader:
 
 def normal_location(kind: str, location: str) -> str:
     """Write a location in the one way that documents record it. Raises InvalidInput for what can't be one."""
-    if kind == Source.Kind.S3:
-        bucket, prefix = _bucket_and_prefix(location)
-        return f"s3://{bucket}/{prefix}"
+    normal = _normal_bucket(location) if kind == Source.Kind.S3 else _normal_folder(location)
+    _refuse_outside_roots(normal)
+    return normal
+
+
+def _normal_bucket(location: str) -> str:
+    bucket, prefix = _bucket_and_prefix(location)
+    return f"s3://{bucket}/{prefix}"
+
+
+def _normal_folder(location: str) -> str:
     folder = Path(location.strip()).expanduser()
     if "\x00" in location or not folder.is_absolute():
         raise InvalidInput(
@@ -45,7 +58,8 @@ def normal_location(kind: str, location: str) -> str:
             location=location,
         )
     resolved, private = folder.resolve(), settings.HUB_DATA_DIR.resolve()
-    if resolved.is_relative_to(private) or private.is_relative_to(resolved):
+    is_own = resolved.is_relative_to(private) and not resolved.is_relative_to(_own_folder())
+    if is_own or private.is_relative_to(resolved):
         raise InvalidInput(
             _("location: {location} would take in the hub's own data in {private}. Choose another folder."),
             field="location",
@@ -53,6 +67,30 @@ def normal_location(kind: str, location: str) -> str:
             private=str(private),
         )
     return str(resolved)
+
+
+def _own_folder() -> Path:
+    """The folder of the hub itself below which sources may be watched without a setting."""
+    return settings.HUB_DATA_DIR.resolve() / "sources"
+
+
+def _refuse_outside_roots(location: str) -> None:
+    """:raises InvalidInput: a normal location is neither below HUB_SOURCE_ROOTS nor below the hub's own folder."""
+    roots = (str(_own_folder()), *settings.CONFIG.hub_source_roots)
+    if not any(_is_below(location, root) for root in roots):
+        raise InvalidInput(
+            _("location: {location} may not be watched. An operator names in HUB_SOURCE_ROOTS what may: now {roots}."),
+            code="source_not_allowed",
+            field="location",
+            location=location,
+            roots=", ".join(roots),
+        )
+
+
+def _is_below(location: str, root: str) -> bool:
+    if location.startswith(_BUCKETS) or root.startswith(_BUCKETS):
+        return location.startswith(root if root == _BUCKETS else f"{root.rstrip('/')}/")
+    return Path(location).is_relative_to(Path(root).resolve())
 
 
 def _bucket_and_prefix(location: str) -> tuple[str, str]:

@@ -51,6 +51,7 @@ class HubProcess:
             "HUB_PORT": str(self.port),
             "LOG_LEVEL": "WARNING",
             "HUB_LEASE_S": "10",
+            "HUB_SOURCE_ROOTS": "/",
             # Tests poll without pause and read everything back: the limit is not what they are about.
             "HUB_RATE_LIMIT_PER_MINUTE": "1000000",
             **self.settings,

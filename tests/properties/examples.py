@@ -5,10 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from django.contrib.auth.models import User
+
 from hub.access.principals import local_operator
 from hub.evaluation.models import EvaluationCase, EvaluationRun
 from knowledge.documents.sources import create_source
-from knowledge.models import Chunk, EmbeddingSet, GuidelineEdition
+from knowledge.models import Chunk, EmbeddingSet, GuidelineEdition, Source, UploadBatch
 from review.evaluation.datasets import create_dataset
 from review.models import Finding, GuidelineMapping, Review, Scenario
 
@@ -16,6 +18,10 @@ TURTLE = (
     "@prefix skos: <http://www.w3.org/2004/02/skos/core#> .\n"
     '<urn:x> a skos:Concept ; skos:prefLabel "予約"@ja , "booking"@en .\n'
 )
+
+SOURCE_ADDRESSES = tuple(f"/api/v1/sources/{{name}}{rest}" for rest in ("", "/scan", "/undo"))
+BATCH_ADDRESSES = tuple(f"/api/v1/batches/{{name}}{rest}" for rest in ("", "/documents", "/retry", "/undo"))
+SCAN, FILES = "scan_of_the_tests", "files"
 
 
 def examples_of(review: Review, folder: Path, *, dataset_code: str = "cases") -> dict[str, Any]:
@@ -32,6 +38,10 @@ def examples_of(review: Review, folder: Path, *, dataset_code: str = "cases") ->
         location=str(folder),
         collection=document.collection.slug,
     )
+    Source.objects.filter(pk=source.pk).update(report={"batch": SCAN})  # of a scan that took nothing in
+    UploadBatch.objects.create(owner=None, name=SCAN)
+    for owner in User.objects.filter(is_superuser=True):
+        UploadBatch.objects.create(owner=owner, name=FILES)
     dataset = create_dataset(principal=operator, code=dataset_code, name="cases")
     case = EvaluationCase.objects.create(
         dataset=dataset,
@@ -113,11 +123,14 @@ def examples_of(review: Review, folder: Path, *, dataset_code: str = "cases") ->
         "run_id": run.public_id,
         "/api/v1/evaluation/runs/{run_id}/compare base": run.public_id,
         "name": EmbeddingSet.objects.values_list("name", flat=True)[0],
-        **{f"{address} name": source.name for address in ("/api/v1/sources/{name}", "/api/v1/sources/{name}/scan")},
+        **{f"{address} name": source.name for address in SOURCE_ADDRESSES},
+        **{f"{address} name": FILES for address in BATCH_ADDRESSES},
         "post /api/v1/sources name": "another",
         "post /api/v1/sources location": str(folder.parent),
+        "post /api/v1/sources/preview location": str(folder),
         "kind": "judge",
         "post /api/v1/sources kind": "folder",
+        "post /api/v1/sources/preview kind": "folder",
         "scenario_id": scenario.code,
         "action": step.action,
         "wait_seconds": 0,

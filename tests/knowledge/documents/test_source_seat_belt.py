@@ -1,0 +1,167 @@
+"""What may be watched at all, a look before the first scan, and taking back what a scan took in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.urls import reverse
+
+from hub.access.principals import Role, local_operator
+from hub.core.errors import Forbidden, InvalidInput, NotFound
+from knowledge.documents.batches import undo_scan
+from knowledge.documents.source_previews import preview_source
+from knowledge.documents.sources import update_source
+from knowledge.models import Collection, Document, Source
+from tests.factories import new_collection, principal_with
+from tests.knowledge.documents.source_support import live_paths, run, state, watch, work_off
+
+pytestmark = pytest.mark.django_db
+OPERATOR = local_operator()
+
+
+@pytest.fixture
+def roots(settings: Any) -> Any:
+    """A function that sets what may be watched."""
+
+    def allow(*allowed: str) -> None:
+        settings.CONFIG = settings.CONFIG.model_copy(update={"hub_source_roots": allowed})
+
+    return allow
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Path:
+    """A folder of three documents, with what systems and programs leave beside them."""
+    folder = tmp_path / "共有"
+    (folder / "規程").mkdir(parents=True)
+    for name in ("案内.md", "規程/旅費.md", "規程/会議.txt"):
+        (folder / name).write_text(f"# {name}\n\n{name} の本文。\n", encoding="utf-8")
+    for name in (".隠し.md", "Thumbs.db", "desktop.ini", "~$案内.docx"):
+        (folder / name).write_bytes(b"x")
+    for name in ("$RECYCLE.BIN", "System Volume Information", "__MACOSX", "lost+found"):
+        (folder / name).mkdir()
+        (folder / name / "残り.md").write_text("# 残り\n", encoding="utf-8")
+    return folder
+
+
+def test_nothing_outside_the_hubs_own_folder_is_watched_until_an_operator_allows_it(roots, desk, settings):
+    roots()
+    with pytest.raises(InvalidInput, match="HUB_SOURCE_ROOTS"):
+        watch(desk)
+    own = settings.HUB_DATA_DIR / "sources" / "通達"
+    own.mkdir(parents=True)
+    watch(own, name="own")
+    roots(str(desk.parent))
+    watch(desk)
+    with pytest.raises(InvalidInput, match="HUB_SOURCE_ROOTS"):
+        watch(Path(f"{desk.parent}-other"), name="beside")
+
+
+@pytest.mark.parametrize(
+    ("root", "location", "may"),
+    [
+        ("s3://archive", "s3://archive/2026", True),
+        ("s3://archive/2026", "s3://archive/2026", True),
+        ("s3://archive/2026", "s3://archive/20261", False),
+        ("s3://archive", "s3://archive2", False),
+        ("/", "s3://archive", False),
+        ("s3://", "s3://archive", True),
+    ],
+)
+def test_buckets_are_allowed_by_whole_parts_of_their_prefix(roots, root, location, may):
+    roots(root)
+    if may:
+        watch(location, kind="s3")
+        return
+    with pytest.raises(InvalidInput, match="HUB_SOURCE_ROOTS"):
+        watch(location, kind="s3")
+
+
+def test_a_link_out_of_an_allowed_folder_is_judged_by_where_it_leads(roots, desk, tmp_path):
+    allowed = tmp_path / "allowed"
+    allowed.mkdir()
+    (allowed / "link").symlink_to(desk)
+    roots(str(allowed))
+    with pytest.raises(InvalidInput, match="HUB_SOURCE_ROOTS"):
+        watch(allowed / "link")
+
+
+def test_a_source_that_is_no_longer_allowed_is_not_read_and_keeps_its_documents(roots, desk):
+    source = watch(desk)
+    run(source)
+    roots()
+    assert run(source) == (0, 0, 0, 0, 0)
+    assert state(source) == "failed"
+    assert "HUB_SOURCE_ROOTS" in source.report["reason_ja"]
+    assert len(live_paths()) == 3
+
+
+def test_a_look_counts_and_names_what_a_scan_then_takes_in(desk):
+    seen = preview_source(principal=OPERATOR, kind="folder", location=str(desk), collection="default")
+    assert (seen.files, seen.known, seen.too_large) == (3, 0, 0)
+    assert seen.endings == {"md": 2, "txt": 1}
+    assert set(seen.names) == {"案内.md", "規程/旅費.md", "規程/会議.txt"}
+    assert Document.objects.count() == 0
+    run(watch(desk))
+    assert live_paths() == set(seen.names)
+    assert preview_source(principal=OPERATOR, kind="folder", location=str(desk), collection="default").known == 3
+
+
+def test_only_who_says_what_is_watched_may_look(desk):
+    collection = new_collection()
+    for role in (Role.CURATOR, Role.ADMINISTRATOR):
+        with pytest.raises(Forbidden):
+            preview_source(
+                principal=principal_with(role, collection), kind="folder", location="/etc", collection=collection.slug
+            )
+
+
+def test_a_scan_is_taken_back_as_one_and_not_taken_in_again(desk):
+    source = watch(desk)
+    run(source)
+    work_off()
+    (desk / "案内.md").write_text("# 案内\n\n二つ目の版。\n", encoding="utf-8")
+    (desk / "新規.md").write_text("# 新規\n\n後から。\n", encoding="utf-8")
+    run(source)
+    work_off()
+    done = undo_scan(OPERATOR, source.name)
+    assert (done.deleted, done.restored, done.refused, done.left) == (("新規.md",), ("案内.md",), (), 0)
+    source.refresh_from_db()
+    assert not source.enabled
+    assert live_paths() == {"案内.md", "規程/旅費.md", "規程/会議.txt"}
+    again = undo_scan(OPERATOR, source.name)
+    assert (again.deleted, again.restored) == ((), ())
+
+
+def test_only_who_says_what_is_watched_takes_a_scan_back(desk):
+    collection = new_collection()
+    source = watch(desk, collection=collection.slug)
+    with pytest.raises(NotFound, match="取り込んだものはありません"):
+        undo_scan(OPERATOR, source.name)
+    run(source)
+    with pytest.raises(Forbidden):
+        undo_scan(principal_with(Role.CURATOR, collection), source.name)
+    assert len(live_paths()) == 3
+
+
+def test_in_the_admin_a_new_source_is_off_and_shows_what_it_would_take_in(client, desk):
+    client.force_login(User.objects.create_superuser("ops"))
+    fields = {
+        "name": "共有",
+        "kind": "folder",
+        "location": str(desk),
+        "collection": Collection.objects.get(slug="default").pk,
+    }
+    page = client.post(reverse("admin:knowledge_source_add"), {**fields, "scan_every_minutes": 15}, follow=True)
+    source = Source.objects.get(name="共有")
+    assert not source.enabled
+    text = page.content.decode()
+    assert "規程/旅費.md" in text
+    assert "残り.md" not in text
+    update_source(principal=OPERATOR, name=source.name, enabled=True)
+    run(source)
+    page = client.get(reverse("admin:knowledge_source_change", args=[source.pk]))
+    assert "規程/旅費.md" not in page.content.decode()
