@@ -71,9 +71,18 @@ class CellPlaces:
         return CellPlace(sheet=sheet, row=row, column=column, placed=placed)
 
     def _anchor(self, block: Block) -> CellPlace:
-        """Return the first cell of a block: where a shape hangs, or of a sheet whose name is meant."""
+        """Return the first cell of a block: where a shape hangs, or of a sheet whose name is meant.
+
+        Inside of a merged cell it is that one's first: Excel shows no note of the others.
+        """
+        sheet = block.sheet or ""
         row, column = split_reference(block.cell.partition(":")[0]) if block.cell else (1, 1)
-        return CellPlace(sheet=block.sheet or "", row=row, column=column, placed=Placed.NEAR)
+        merged = self._sheets[sheet].merged if sheet in self._sheets else {}
+        row, column = next(
+            (one for one, last in merged.items() if one[0] <= row <= last[0] and one[1] <= column <= last[1]),
+            (row, column),
+        )
+        return CellPlace(sheet=sheet, row=row, column=column, placed=Placed.NEAR)
 
     def _of(self, block: Block) -> list[_Stretch]:
         if block.start not in self._stretches:
