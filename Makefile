@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 # How many processes run the suite, each with servers of its own.
 TESTERS ?= 3
 
-.PHONY: run test test-fast test-long coverage lint licences vulnerabilities bench conformance clean
+.PHONY: run test test-fast test-long coverage lint licences vulnerabilities load bench conformance clean
 
 $(VENV)/run.stamp: requirements/base.txt requirements/pip.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -45,6 +45,9 @@ lint: $(VENV)/dev.stamp  ## ruff, mypy strict, import-linter, migrations
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	HUB_DATA_DIR=$$(mktemp -d) $(BIN)/python manage.py makemigrations --check --dry-run
+
+load: $(VENV)/dev.stamp  ## many people at once on a running hub; LOAD_ARGS="--url URL --token TOKEN --minutes 30"
+	$(BIN)/python -m benchmarks.load $(LOAD_ARGS)
 
 bench: $(VENV)/dev.stamp  ## figures with the machine named
 	$(BIN)/python -m benchmarks.embedding
