@@ -5,6 +5,8 @@ WORKDIR /srv/hub
 COPY requirements/base.txt requirements/neo4j.txt requirements/ocr.txt requirements/
 RUN pip install --no-cache-dir -r requirements/base.txt -r requirements/neo4j.txt -r requirements/ocr.txt
 COPY . .
+# Nothing is written beside the code while it runs; without this every process and health check would compile it again.
+RUN python -m compileall -q hub knowledge review mcp_bridge
 RUN useradd --system --home /var/lib/hub --create-home hub
 USER hub
 ENV HUB_DATA_DIR=/var/lib/hub HUB_HOST=0.0.0.0
