@@ -119,11 +119,14 @@ class Subjects:
         missing = float(min(len(self.identifiers - everything), 3))
         columns = cells_of(fold_terms(one.header)) if cells and one.header else []
         in_column = self._is_asked(columns) if columns else -1.0
+        # the word whose meaning is asked for may be no phrase of the question: 取置きの意味は
+        is_found = self._is_asked([key]) > 0 or _touches(left, key, cells, whole=in_column > 0)
+        is_beside = bool(cells and key and left) and not is_found
         return {
             "phrases": _share_in(self.phrases, f"{text}\n{around}"),
             "phrases in passage": _share_in(self.phrases, f"{passage}\n{around}\n{title}"),
             "about key": _share_of(left, key) if key and left else -1.0,
-            "key beside": float(bool(key and left) and not _touches(left, key, cells, whole=in_column > 0)),
+            "key beside": float(is_beside),
             "about topic": _share_of(left, topic["topic"]) if topic and left and not key else -1.0,
             "identifiers missing": missing,
             "identifiers missing in row": missing if cells else 0.0,

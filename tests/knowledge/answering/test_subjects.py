@@ -64,3 +64,15 @@ def test_who_asks_for_no_column_may_ask_for_the_key():
     asked = "誰が例外の承認をしますか"
     subjects = read_subjects(asked, read_asked(asked))
     assert [subjects.signs(row, table)["key beside"] for row in sentences_of(hit(table))] == [1.0, 0.0]
+
+
+def test_a_word_whose_meaning_is_asked_for_is_what_its_row_is_about():
+    table = "| 用語 | 意味 |\n| --- | --- |\n| 取置き | 資料を確保しておくこと |"
+    subjects = read_subjects("取置きの意味は", read_asked("取置きの意味は"))
+    assert list(sentences_of(hit(table)))[-1].text.startswith("| 取置き |")
+    assert subjects.signs(list(sentences_of(hit(table)))[-1], table)["key beside"] == 0.0
+
+
+def test_a_label_of_another_kind_hides_no_item():
+    (one,) = sentences_of(hit("備考：開発費は100万円とする。"))
+    assert read_subjects("開発費は？", read_asked("開発費は？")).signs(one, "")["key beside"] == 0.0
