@@ -179,6 +179,7 @@ NOT_WIDE = {
     ("post", "/documents/{document_id}/ocr/cancel"),
     ("patch", "/collections/{slug}"),
     ("delete", "/collections/{slug}"),
+    ("put", "/collections/{slug}/chunking"),
     ("put", "/collections/{slug}/grants"),
     ("delete", "/collections/{slug}/grants"),
     ("post", "/search"),
