@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from typing import Any
 
 from django.http import HttpRequest, QueryDict
@@ -31,12 +33,14 @@ PER_PAGE = 10
 SNIPPET_CHARS = 220
 MOST_COLLECTIONS = 30
 LATEST_QUESTIONS = 5
-# The names of facets in an address, and of their fields in a filter.
+_YEAR = re.compile(r"[12][0-9]{3}", re.ASCII)
+# The names of facets in an address, and of their fields in a filter; a year is asked for by its days.
 FACETS = {"collection": "collections", "document_type": "document_types", "classification": "classifications"}
 FACET_NAMES: dict[str, str | Promise] = {
     "collection": gettext_lazy("Collection"),
     "document_type": gettext_lazy("Document type"),
     "classification": gettext_lazy("Classification"),
+    "year": gettext_lazy("Year of upload"),
 }
 # What a reader is told by the answer itself, or has no use for.
 UNSAID = frozenset({"extractive_answer", "not_in_documents", "no_good_evidence", "nothing_to_search"})
@@ -58,7 +62,10 @@ class Asked:
 
     @property
     def filter(self) -> SearchFilter:
-        return SearchFilter(**{FACETS[name]: (value,) for name, value in self.chosen.items()})  # type: ignore[arg-type]
+        named: dict[str, Any] = {FACETS[name]: (value,) for name, value in self.chosen.items() if name in FACETS}
+        if year := int(self.chosen.get("year", 0)):
+            named |= {"created_from": date(year, 1, 1), "created_to": date(year, 12, 31)}
+        return SearchFilter(**named)
 
     def address(self, **changed: str | int | None) -> str:
         """Give the query of an address that asks this with some of it changed; None takes a value out."""
@@ -73,12 +80,14 @@ def read_asked(given: QueryDict) -> Asked:
     return Asked(
         text=given.get("q", "").strip(),
         before=given.get("before", "").strip()[: MOST_CHARACTERS + 1],
-        chosen={name: value for name in FACETS if (value := given.get(name, "")) and _is_known(name, value)},
+        chosen={name: value for name in FACET_NAMES if (value := given.get(name, "")) and _is_known(name, value)},
         offset=min(whole_number(given.get("offset"), digits=6) or 0, MAX_OFFSET),
     )
 
 
 def _is_known(name: str, value: str) -> bool:
+    if name == "year":
+        return _YEAR.fullmatch(value) is not None
     return name != "classification" or value in {level.short for level in Classification}
 
 

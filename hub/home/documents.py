@@ -28,7 +28,7 @@ from knowledge.documents.documents import get_document, is_changeable
 from knowledge.documents.reading import list_documents, list_versions, open_original
 from knowledge.documents.schemas import document_out
 from knowledge.documents.views import document_views
-from knowledge.models import Collection, DocumentStatus, DocumentType, DocumentVersion
+from knowledge.models import Collection, Document, DocumentStatus, DocumentType, DocumentVersion
 from knowledge.models.documents import IN_WORK
 from knowledge.originals import WIDTHS, draw_page, has_pictures, has_read_pages, original_of, searchable_pdf
 from knowledge.rendering import around_passage, outline_of, read_text
@@ -126,6 +126,7 @@ def document(request: HttpRequest, public_id: str) -> HttpResponseBase:
         reviews=list_reviews(principal, document_id=public_id)[:LATEST_REVIEWS],
         pages=_pages_of(public_id, versions),
         is_scan=has_read_pages(row.current_version or row.latest_version),
+        may_review=Document.objects.visible_to(principal, Scope.REVIEW).filter(pk=row.pk).exists(),
         **(edit_choices(principal, row) if is_changeable(principal, row) else {}),
     )
 

@@ -1,27 +1,34 @@
-"""Reviews for readers: the list, what a review found, and its report as a file."""
+"""Reviews: the list, what a review found and its report as a file; for reviewers, starting one."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
+from django.urls import reverse
 from django.utils.http import content_disposition_header
 from django.utils.translation import gettext as _
 
+from hub.access.principals import Scope
 from hub.admin_site.pages import principal_of
+from hub.core.errors import HubError
 from hub.home.addresses import passage_address
-from hub.home.pages import home_page, render_home
+from hub.home.pages import home_action, home_page, render_home
 from hub.rest.pagination import cursor_scope, paginate_keyset
+from knowledge.documents.documents import get_document
+from review.masters.listing import list_checklists
 from review.models import SEVERITIES, UNFINISHED, CheckResult
 from review.report import FORMAT_NAMES, build_report
 from review.report.facts import judge_label, label, place_of
+from review.runs.estimates import estimate_review
 from review.runs.finding_schemas import FindingOut, certainty_label, sure_first
-from review.runs.reviews import get_review, list_reviews, show_review
+from review.runs.reviews import ReviewOptions, find_subject, get_review, list_reviews, show_review, start_review
 from review.runs.schemas import ReviewOut
 
 PER_PAGE = 50
 MOST_QUOTES = 3
+LONGEST_CODE = 100
 
 
 @home_page
@@ -54,6 +61,41 @@ def review(request: HttpRequest, review_id: str) -> HttpResponseBase:
         is_in_work=row.status in UNFINISHED,
         report_formats=[(code, name) for code, name in FORMAT_NAMES.items() if code != "json"],
     )
+
+
+@home_page
+def review_start(request: HttpRequest, public_id: str) -> HttpResponseBase:
+    """Show the check list that is proposed for a document, or ``checklist``, and what a review by it would take.
+
+    :raises NotFound: the reader may not review such a document.
+    """
+    principal = principal_of(request)
+    document = get_document(principal, public_id, scope=Scope.REVIEW)
+    checklist = request.GET.get("checklist", "")[:LONGEST_CODE]
+    asked: dict[str, Any] = {"principal": principal, "document_id": public_id, "checklist": checklist}
+    context: dict[str, Any] = {"chosen": checklist}
+    try:
+        subject = find_subject(options=ReviewOptions(), **asked)
+        context |= {"chosen": subject.master.checklist.code, "master": subject.master}
+        context["estimate"] = estimate_review(**asked)
+    except HubError as error:
+        context["reason"] = str(error)
+    return render_home(
+        request,
+        "home/review_start.html",
+        title=_("Review {title}").format(title=document.title),
+        document=document,
+        checklists=list_checklists(principal),
+        **context,
+    )
+
+
+@home_action
+def begin_review(request: HttpRequest, public_id: str) -> HttpResponseBase:
+    """Start a review, and lead to it. Errors: see the service."""
+    checklist = request.POST.get("checklist", "")[:LONGEST_CODE]
+    begun = start_review(principal=principal_of(request), document_id=public_id, checklist=checklist)
+    return HttpResponseRedirect(reverse("review", args=[begun.public_id]))
 
 
 @home_page

@@ -112,10 +112,29 @@ document.addEventListener("keydown", (event) => {
   if (event.key === "Escape" && account?.open) account.open = false;
 });
 
-// Pages of an original are turned with the arrow keys, unless those scroll a picture that is wider than its place.
+// Pages of an original: n and p turn them, + and - change their size. The arrow keys turn them, too, unless those scroll
+// a picture that is wider than its place.
 document.addEventListener("keydown", (event) => {
-  const rel = { ArrowLeft: "prev", ArrowRight: "next" }[event.key];
-  if (!rel || event.altKey || event.ctrlKey || event.metaKey || event.target.closest("input, select, textarea, dialog")) return;
   const place = document.querySelector(".whole-page");
-  if (place && place.scrollWidth <= place.clientWidth) document.querySelector(`nav.pages [rel=${rel}]`)?.click();
+  if (!place || event.altKey || event.ctrlKey || event.metaKey || event.target.closest("input, select, textarea, dialog")) return;
+  const pages = document.querySelector("nav.pages");
+  const size = pages.querySelector("[data-sizes] [aria-current]");
+  const scrolls = event.key.startsWith("Arrow") && place.scrollWidth > place.clientWidth;
+  const rel = { ArrowLeft: "prev", p: "prev", ArrowRight: "next", n: "next" }[event.key];
+  if (rel && !scrolls) pages.querySelector(`[rel=${rel}]`)?.click();
+  else if (event.key === "+") size?.nextElementSibling?.click();
+  else if (event.key === "-") size?.previousElementSibling?.click();
 });
+
+// What is at work is looked at again until it is done; what cannot be had now is asked for again.
+async function lookAgain() {
+  try {
+    const answer = await fetch(location.href, { headers: { "X-Requested-With": "fetch" }, credentials: "same-origin" });
+    if (answer.redirected) return say(document.querySelector("[data-at-work]"), texts.ended, true);
+    if (answer.ok) document.getElementById("main").innerHTML = await answer.text();
+  } catch {
+    // the hub did not answer this time
+  }
+  if (document.querySelector("[data-at-work]")) setTimeout(lookAgain, 3000);
+}
+if (document.querySelector("[data-at-work]")) setTimeout(lookAgain, 3000);

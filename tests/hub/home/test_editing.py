@@ -17,10 +17,14 @@ from hub.access.principals import Classification
 from hub.access.services import principal_for_user
 from hub.core.errors import Conflict, Forbidden, NotFound
 from knowledge.documents.editing import document_history, update_document
+from knowledge.documents.reading import list_versions
 from knowledge.documents.views import MOST_VIEWS, document_views, keep_view
 from knowledge.models import Collection, Document, DocumentGraph
+from knowledge.questions import ask_owner, note_question
 from knowledge.search import search_sources
 from knowledge.types.search import SearchFilter, SearchQuery
+from review.models import Review
+from review.runs.reviews import start_review
 from tests.factories import new_collection, new_user
 from tests.hub.admin.support import add_document, client_of, grant
 
@@ -193,17 +197,36 @@ def test_a_view_is_kept_for_oneself_and_forgotten(curator, document):
     assert len(document_views(principal)) == MOST_VIEWS
 
 
-def test_the_list_costs_as_many_queries_for_fifty_documents_as_for_one(curator, document):
+@pytest.mark.parametrize(
+    "address",
+    [
+        *("/", "/documents/", "/documents/?order=title", "/documents/?order=uploader", "/documents/?q=設計書"),
+        *("/documents/upload/", "/reviews/", "/questions/", "/questions/unanswered/"),
+    ],
+)
+def test_a_page_costs_as_many_queries_for_two_hundred_documents_as_for_one(curator, document, address):
     client = client_of(curator)
+    read = principal_for_user(curator)
+    kept, _versions = list_versions(read, document.public_id)
+    review = start_review(principal=read, document_id=kept.public_id)
+    note_question(read, "一つ目の質問", SearchFilter(), is_answered=False)
+    ask_owner(read, "default", "一つ目の質問")
 
     def queries() -> int:
         with CaptureQueriesContext(connection) as seen:
-            assert client.get("/documents/").status_code == 200
+            assert client.get(address).status_code == 200
         return len(seen)
 
     queries()
     few = queries()
-    for number in range(30):
-        Document.objects.create(collection=document.collection, path=f"{number}.md", title=str(number), owner=curator)
+    Document.objects.bulk_create(
+        Document(collection=kept.collection, path=f"設計書{number}.md", title=f"設計書 {number}", owner=curator)
+        for number in range(200)
+    )
+    same = {"version": review.version, "version_number": 1, "checklist_version": review.checklist_version}
+    Review.objects.bulk_create(Review(document_id_text=kept.public_id, **same) for _n in range(200))
+    for number in range(8):
+        note_question(read, f"{number} つ目の質問", SearchFilter(), is_answered=False)
+        ask_owner(read, "default", f"{number} つ目の質問")
     assert queries() == few
-    assert len(client.get("/documents/").content) < 60_000
+    assert len(client.get(address).content) < 60_000

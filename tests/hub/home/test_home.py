@@ -20,6 +20,7 @@ from hub.access.permissions import Role
 from hub.access.principals import local_operator
 from hub.core.errors import Unavailable
 from knowledge.models import Collection, Document, DocumentType, Ontology
+from review.models import Review
 from review.runs import execution
 from review.runs.reviews import ReviewOptions, show_review, start_review
 from tests.factories import make_hub_curator, new_collection, new_user, upload_file, work_through
@@ -211,6 +212,30 @@ def test_reviews_are_read_and_their_reports_saved(browser, document):
     assert saved.headers["Content-Disposition"].startswith("attachment")
     assert browser.get(f"/reviews/{review.public_id}/report/exe/").status_code == 422
     assert f"/reviews/{review.public_id}/" in text_of(browser, f"/documents/{document.public_id}/")
+
+
+def test_a_reviewer_without_rights_as_staff_starts_a_review_and_follows_it(browser, document, monkeypatch):
+    assert "/review/" not in text_of(browser, f"/documents/{document.public_id}/")
+    assert browser.get(f"/documents/{document.public_id}/review/").status_code == 404
+    assert browser.post(f"/documents/{document.public_id}/review/begin/", {}).status_code == 404
+    reviewer = new_user(username="点検者")
+    grant(reviewer, Role.REVIEWER, Collection.objects.get(slug="default"))
+    at_work = client_of(reviewer)
+    link = re.search(r'href="(/documents/[^"]+/review/)"', text_of(at_work, f"/documents/{document.public_id}/"))
+    assert link
+    page = text_of(at_work, link[1])
+    assert '<option value="basic-design" selected>' in page
+    assert re.search(r"<dt>[^<]+</dt><dd>3[0-9]</dd>", page)  # how many checks there are
+    other = text_of(at_work, f"{link[1]}?checklist=test-plan")
+    assert '<option value="test-plan" selected>' in other
+    assert at_work.get(f"{link[1]}?checklist=nowhere").status_code == 200  # says that there is none
+    begun = at_work.post(f"{link[1]}begin/", {"checklist": "basic-design"})
+    address = begun.headers["Location"]
+    assert "data-at-work" in text_of(at_work, address)
+    assert "data-at-work" in text_of(browser, address)  # whoever may read the document
+    execution.execute(Review.objects.get().pk)
+    assert "data-at-work" not in text_of(at_work, address)
+    assert at_work.get(f"{address}report/html/").status_code == 200
 
 
 def test_every_reading_is_a_line_of_the_audit_trail(browser, reader, document):

@@ -19,8 +19,11 @@ from selenium.webdriver.support.ui import WebDriverWait
 from hub.access.factor_models import HubSession
 from hub.access.permissions import Role
 from hub.access.principals import local_operator
+from hub.access.services import principal_for_user
 from hub.core import temporary
-from knowledge.models import Collection, Document
+from knowledge.models import AskedQuestion, Collection, Document
+from knowledge.questions import ask_owner, note_question
+from knowledge.types.search import SearchFilter
 from review.runs import execution
 from review.runs.reviews import start_review
 from tests.factories import make_hub_curator, upload_file, work_through
@@ -30,6 +33,10 @@ from tests.knowledge.parsers.pdf_writer import PdfPage, write_pdf
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 QUESTION = "画面の応答時間"
+MOST_KILOBYTES = 300
+# All that a page brought with it, whether from the hub or kept by the browser, as it came over the line.
+WEIGHT = """return [...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")]
+    .reduce((sum, one) => sum + one.encodedBodySize, 0)"""
 
 
 @pytest.fixture
@@ -196,8 +203,15 @@ def test_the_pages_break_no_rule_of_accessibility_and_fit(
     browser: WebDriver, live_server: Any, tmp_path: Path, width: int, scheme: str
 ) -> None:
     document = add_document(tmp_path, text=DESIGN)
+    (tmp_path / "性能.pdf").write_bytes(write_pdf([PdfPage(texts=[(72, 700, 12, "監視の間隔は五分とする。")])]))
+    pdf = work_through(upload_file(local_operator(), tmp_path / "性能.pdf").document)
     review = start_review(principal=local_operator(), document_id=document.public_id)
     execution.execute(review.pk)
+    grant(make_hub_curator(User.objects.get(username="読者")), Role.CURATOR, document.collection)
+    reader = principal_for_user(User.objects.get(username="読者"))
+    note_question(reader, "督促は何日後か", SearchFilter(), is_answered=False)
+    ask_owner(reader, "default", "督促は何日後か", "窓口で聞かれた")
+    key = AskedQuestion.objects.get(text="督促は何日後か").folded
     command = browser.execute_cdp_cmd
     command("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]})
     command(
@@ -216,7 +230,11 @@ def test_the_pages_break_no_rule_of_accessibility_and_fit(
             "/questions/unanswered/",
         ),
         *(f"/documents/{document.public_id}/", f"/documents/{document.public_id}/passage/?version=1&start=10&end=40"),
-        *(f"/reviews/{review.public_id}/", "/nowhere/"),
+        *(f"/reviews/{review.public_id}/", "/nowhere/", "/documents/upload/", f"/documents/upload/?question={key}"),
+        f"/documents/{document.public_id}/review/",
+        *(f"/documents/{document.public_id}/history/", f"/documents/{pdf.public_id}/pages/1/"),
+        "/documents/?status=failed",
+        *(f"/documents/{pdf.public_id}/passage/?version=1&start=0&end=8", f"/questions/unanswered/{key}/name/"),
     )
     try:
         found = {address: wrong for address in addresses if (wrong := _wrong(browser, live_server.url + address))}
@@ -235,8 +253,15 @@ def _wrong(browser: WebDriver, address: str) -> list[str]:
     browser.get(address)
     if "/?q=" in address and "/answer/" not in address:
         until(browser, "[data-load]:not([aria-busy])")
+    for folded in browser.find_elements(By.CSS_SELECTOR, "main details:not([open]) > summary"):
+        folded.click()
+    kilobytes = browser.execute_script(WEIGHT) / 1000
     wider = browser.execute_script("return document.documentElement.scrollWidth - document.documentElement.clientWidth")
-    return [*_broken_rules(browser), *([f"{wider} px too wide"] if wider > 0 else [])]
+    return [
+        *_broken_rules(browser),
+        *([f"{wider} px too wide"] if wider > 0 else []),
+        *([f"{kilobytes:.0f} kB"] if kilobytes > MOST_KILOBYTES else []),
+    ]
 
 
 def _broken_rules(browser: WebDriver) -> list[str]:

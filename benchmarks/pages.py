@@ -1,0 +1,158 @@
+"""Measure the pages for everybody in a hub with many documents.
+
+``python -m benchmarks.pages`` writes ``--documents`` rows (20,000) with their versions, 5,000 reviews and 2,000
+questions into an embedded PostgreSQL in a scratch folder, without files and without vectors, and asks each page as a
+curator through Django's test client, with all of the hub's middleware. The first look at each page is not counted.
+Prints median and 95 % in ms, and the size of the page.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import tempfile
+import time
+from pathlib import Path
+
+REVIEWS, QUESTIONS = 5_000, 2_000
+PAGES = (
+    *("/", "/documents/", "/documents/?order=title", "/documents/?order=-size", "/documents/?order=uploader"),
+    *("/documents/?q=19950", "/documents/?document_type=basic_design&status=ready", "/documents/{document}/"),
+    *("/documents/upload/", "/reviews/", "/questions/", "/questions/unanswered/", "/guide/"),
+)
+
+
+def main() -> None:
+    """Start a scratch hub, fill it, and measure."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.pages", description=__doc__)
+    parser.add_argument("--documents", type=int, default=20_000)
+    parser.add_argument("--rounds", type=int, default=40, help="looks at each page")
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="hub-benchmark-", ignore_cleanup_errors=True) as scratch:
+        Path(scratch).chmod(0o711)
+        os.environ |= {"ALLOWED_HOSTS": "testserver", "LOG_LEVEL": "ERROR", "DJANGO_SETTINGS_MODULE": "hub.settings"}
+        os.environ |= {"HUB_DATA_DIR": scratch, "DATABASE_URL": ""}
+        import django
+
+        django.setup()
+        from django.core.management import call_command
+
+        call_command("migrate", verbosity=0)
+        started = time.perf_counter()
+        _fill(arguments.documents)
+        print(f"{arguments.documents} documents, {REVIEWS} reviews, {QUESTIONS} questions:", end=" ")
+        print(f"written in {time.perf_counter() - started:.1f} s")
+        _measure(arguments.rounds)
+
+
+def _fill(number: int) -> None:
+    """Write the rows in bulk: documents of three types and four states, of one person in one collection."""
+    from django.contrib.auth.models import User
+    from django.db import connection
+
+    from hub.access.permissions import Role
+    from knowledge.models import (
+        AskedQuestion,
+        Blob,
+        ChunkPolicy,
+        Collection,
+        CollectionGrant,
+        Document,
+        DocumentVersion,
+        VersionContent,
+    )
+    from review.models import CheckListVersion, Review
+
+    user = User.objects.create_user("担当")
+    shelf = Collection.objects.get(slug="default")
+    CollectionGrant.objects.create(user=user, collection=shelf, role=Role.CURATOR)
+    policy, _made = ChunkPolicy.objects.get_or_create(strategy="section", size=512, overlap=0, unit="tokens")
+    blob = Blob.objects.create(sha256="0" * 64, size_bytes=20_480)
+    types, states = ("basic_design", "test_plan", "other"), ("ready", "ready", "failed", "needs_ocr")
+    rows = [
+        Document(
+            collection=shelf,
+            owner=user,
+            path=f"案件{number % 100:03}/設計書_{number:05}.md",
+            title=f"受発注システム 基本設計書 第 {number} 号",
+            document_type_id=types[number % 3],
+        )
+        for number in range(number)
+    ]
+    documents = Document.objects.bulk_create(rows, batch_size=2_000)
+    versions = DocumentVersion.objects.bulk_create(
+        [
+            DocumentVersion(
+                document=one, number=1, blob=blob, filename="設計書.md", policy=policy, status=states[place % 4]
+            )
+            for place, one in enumerate(documents)
+        ],
+        batch_size=2_000,
+    )
+    VersionContent.objects.create(version=versions[-4], markdown="# 目的\n\n本書は基本設計を定める。\n" * 400)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "UPDATE knowledge_document d SET latest_version_id = v.id, current_version_id = v.id"
+            " FROM knowledge_documentversion v WHERE v.document_id = d.id"
+        )
+    checklist = CheckListVersion.objects.first()
+    assert checklist is not None
+    Review.objects.bulk_create(
+        [
+            Review(
+                version=one,
+                document_id_text=one.document.public_id,
+                version_number=1,
+                checklist_version=checklist,
+                status="completed",
+                verdict="warning",
+            )
+            for one in versions[:REVIEWS]
+        ],
+        batch_size=1_000,
+    )
+    people = User.objects.bulk_create([User(username=f"読者{number}") for number in range(20)])
+    AskedQuestion.objects.bulk_create(
+        [
+            AskedQuestion(
+                user=people[number % 20],
+                text=f"手順 {number // 20} は何日かかりますか",
+                folded=f"{number // 20:064}",
+                collection_ids=[shelf.pk],
+                is_answered=False,
+            )
+            for number in range(QUESTIONS)
+        ]
+    )
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE")
+
+
+def _measure(rounds: int) -> None:
+    from django.contrib.auth.models import User
+    from django.test import Client
+
+    from knowledge.models import VersionContent
+
+    client = Client(headers={"Accept-Language": "ja", "Accept-Encoding": "gzip"})
+    client.force_login(User.objects.get(username="担当"))
+    shown = VersionContent.objects.get().version.document.public_id
+    for page in PAGES:
+        address = page.format(document=shown)
+        answer = client.get(address)
+        assert answer.status_code == 200, (address, answer.status_code)
+        times = []
+        for _round in range(rounds):
+            started = time.perf_counter()
+            client.get(address)
+            times.append((time.perf_counter() - started) * 1000)
+        times.sort()
+        print(
+            f"{page:55} median {statistics.median(times):6.1f} ms   95 % {times[int(rounds * 0.95)]:6.1f} ms   "
+            f"{len(answer.content) / 1000:5.1f} kB"
+        )
+
+
+if __name__ == "__main__":
+    main()
