@@ -20,7 +20,7 @@ _ENGLISH_WORD = re.compile(r"[A-Za-z0-9][\w'./-]*\w|[A-Za-z0-9]")
 _JOINS = frozenset("-_./・")
 _IDENTIFIER = re.compile(r"[a-z]*[0-9][a-z0-9]*(?:[._-][a-z0-9]+)*|[a-z][a-z0-9]+(?:[._-][a-z0-9]+)*")
 # 保存期間：5年 is about 保存期間.
-_LABELLED = re.compile(r"[*_`「【]{0,2}(?P<key>[^。、:：|\n]{2,30}?)[*_`」】]{0,2}\s*[:：]\s*\S")
+_LABELLED = re.compile(r"[*_`「【]{0,2}(?P<key>[^。、:：|\n]{2,30}?)[*_`」】]{0,2}[ \u3000]{0,3}[:：][ \u3000]{0,3}\S")
 _TOPIC = re.compile(r"(?P<topic>[^。、\n|]{2,40}?)(?:は|とは|では|には|については)(?![ぁ-ん]?じめ)")
 # A shorter name of a title may be of something else that is in the document, too.
 _LEAST_OF_TITLE = 4

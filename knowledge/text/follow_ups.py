@@ -50,7 +50,7 @@ _END = re.compile(r"(?:は|が|を|とは)?[?。！!\s]*$")
 _ASKED = re.compile(r"誰|何|なに|なん|いつ|どこ|どれ|どの|どう|どん|なぜ|いくら|いくつ|どちら")
 # それは誰が？ leaves out what is done.
 _ENDS_ASKING = re.compile(
-    r"(?:誰|だれ|どこ|いつ|どの[^はがをに?]{1,10}|何[^はがをに?]{0,4})(?:が|を|に|で|へ|から|まで|までに|と)[?。\s]*$"
+    r"(?:誰|だれ|どこ|いつ|どの[^はがをに?]{1,10}|何[^はがをに?]{0,4})(?:が|を|に|で|へ|から|まで|までに|と)[?。]{0,3}$"
 )
 _CASE = re.compile(r"(?:だと|なら|(?:の|な)?(?:場合|とき|時)[はに])")
 _ALSO = re.compile(r"も(?![うと])")
@@ -136,8 +136,7 @@ def _with_predicate(text: str, earlier: str) -> str:
     if verb is None:
         return text
     done = verb - 1 if verb and "サ変可能" in words[verb - 1][3][2] else verb
-    end = re.search(r"[?。\s]*$", text)
-    at = end.start() if end else len(text)
+    at = len(text.rstrip("?。 "))
     return text[:at] + earlier[words[done][0] :].rstrip("?。 ") + text[at:]
 
 
