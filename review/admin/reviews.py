@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import admin
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.urls import reverse
@@ -18,7 +18,7 @@ from hub.admin_site.base import ReadOnlyMixin, everybody
 from hub.admin_site.keyset import KeysetChangeList, KeysetModelAdmin
 from hub.admin_site.pages import badge, principal_of, progress_bar, two_lines
 from knowledge.models import Collection
-from review.admin import desk_pages, people_pages, review_pages, triage_pages
+from review.admin import desk_pages, people_pages, review_pages, start_pages, triage_pages
 from review.models import UNFINISHED, Review
 from review.runs.reviews import list_reviews
 
@@ -36,12 +36,15 @@ class ReviewChangeList(KeysetChangeList):
 class ReviewAdmin(ReadOnlyMixin, KeysetModelAdmin):
     """Reviews are started and cancelled by the services; nothing is edited or deleted here."""
 
+    change_list_template = "admin/review/review/list.html"
     list_display = ("document", "checklist", "state", "verdict_badge", "requested_by", "created_at", "finished_at")
     list_filter = ("status", "verdict")
     search_fields = ("public_id",)
-    search_help_text = _("Id of a review (rev_…) or of a document (doc_…)")
+    search_help_text = _("Words of the document's title or path, or an id (rev_…, doc_…)")
     pages = {
-        "review_review_start": ("start/", review_pages.start),
+        "review_review_start": ("start/", start_pages.start),
+        "review_review_documents": ("start/documents/", start_pages.documents),
+        "review_review_plan": ("start/plan/", start_pages.plan),
         "review_review_progress": ("progress/", review_pages.progress),
         "review_review_cancel": ("<int:pk>/cancel/", review_pages.cancel),
         "review_review_report": ("<int:pk>/report/<str:report_format>/", review_pages.report),
@@ -69,6 +72,16 @@ class ReviewAdmin(ReadOnlyMixin, KeysetModelAdmin):
         reviews = list_reviews(principal_of(request))
         return reviews.select_related("checklist_version__checklist", "version__document", "requested_by")
 
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponseBase:
+        """List the reviews, and take a file in for a new one where the person may upload and ask for reviews."""
+        principal = principal_of(request)
+        both = Collection.objects.visible_to(principal, Scope.REVIEW).filter(
+            pk__in=Collection.objects.visible_to(principal, Scope.UPLOAD).values("pk")
+        )
+        context = {**(extra_context or {}), "may_upload": both.exists()}
+        shown: HttpResponseBase = super().changelist_view(request, context)
+        return shown
+
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[KeysetChangeList]:  # noqa: ANN401
         return ReviewChangeList
 
@@ -77,7 +90,10 @@ class ReviewAdmin(ReadOnlyMixin, KeysetModelAdmin):
     ) -> tuple[QuerySet[Review], bool]:
         if not search_term:
             return queryset, False
-        return queryset.filter(public_id=search_term) | queryset.filter(document_id_text=search_term), False
+        is_meant = Q(public_id=search_term) | Q(document_id_text=search_term)
+        for name in ("title", "path"):
+            is_meant |= Q(**{f"version__document__{name}__icontains": search_term})
+        return queryset.filter(is_meant), False
 
     def add_view(
         self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None
@@ -98,7 +114,7 @@ class ReviewAdmin(ReadOnlyMixin, KeysetModelAdmin):
         """Show title and path, or what is left when the document was deleted."""
         if review.version is None:
             return two_lines(_("deleted document"), review.document_id_text)
-        return two_lines(review.version.document.title, f"v{review.version_number} {review.public_id}")
+        return two_lines(review.version.document.title, f"v{review.version_number} · {review.version.document.path}")
 
     @admin.display(description=_("check list"))
     def checklist(self, review: Review) -> SafeString:

@@ -163,7 +163,7 @@ def find_subject(*, principal: Principal, document_id: str, checklist: str, opti
     """Find the document's version and the approved check list. Raises NotFound, InvalidInput, Conflict."""
     principal.require(Scope.REVIEW)
     document = get_document(principal, document_id, scope=Scope.REVIEW)
-    chosen = get_checklist(checklist) if checklist else _checklist_for(document.document_type_id or "other")
+    chosen = get_checklist(checklist) if checklist else checklist_for(document)
     master = version_in_force(chosen)
     if master is None:
         raise Conflict(_('The check list "{given}" has no approved version.'), given=chosen.code)
@@ -172,7 +172,9 @@ def find_subject(*, principal: Principal, document_id: str, checklist: str, opti
     return Subject(document, version, master)
 
 
-def _checklist_for(document_type: str) -> CheckList:
+def checklist_for(document: Document) -> CheckList:
+    """The check list that is made for a document's type. :raises InvalidInput: there is none."""
+    document_type = document.document_type_id or "other"
     checklist = CheckList.objects.filter(document_types__contains=[document_type]).order_by("code").first()
     if checklist is None:
         known = ", ".join(CheckList.objects.values_list("code", flat=True))

@@ -3,9 +3,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
 from django.urls import reverse
+from django.utils.timezone import localtime
 
 from hub.access.models import AuditEvent
 from hub.access.principals import Role, local_operator
@@ -73,6 +75,47 @@ def test_who_decided_a_check_is_named_in_the_persons_language(review: Review, la
     assert ("<td>rules" in checks) == (language == "en")
 
 
+def test_documents_are_offered_by_title_to_those_who_may_have_them_reviewed(
+    client: Any, document: Document, tmp_path: Path
+) -> None:
+    door = reverse("admin:review_review_documents")
+    asked = {"q": document.title[:3], "scope": "review"}
+    (offered,) = client.get(door, asked).json()["found"]
+    assert (offered["id"], offered["title"]) == (document.public_id, document.title)
+    assert client.get(door, {"q": "そのような題名はない"}).json() == {"found": []}
+    reader, stranger = make_user("鈴木"), make_user("高橋")
+    grant(reader, Role.READER, document.collection)
+    assert client_of(reader).get(door, asked).json() == {"found": []}
+    assert client_of(reader).get(door, {"q": asked["q"], "scope": "read"}).json()["found"] == [offered]
+    assert client_of(stranger).get(door, {"scope": "read"}).json() == {"found": []}
+
+
+def test_the_check_list_is_proposed_with_its_reason_and_what_a_model_would_take(
+    client: Any, document: Document, django_assert_max_num_queries: Any
+) -> None:
+    door = reverse("admin:review_review_plan")
+    Document.objects.filter(pk=document.pk).update(document_type="basic_design", type_guess="made")
+    with django_assert_max_num_queries(25):
+        shown = client.get(door, {"document": document.public_id}).content.decode()
+    assert "基本設計書" in shown
+    assert "推定" in shown
+    assert 'id="estimate"' in shown
+    chosen = client.get(door, {"document": document.public_id, "checklist": "test-plan"}).content.decode()
+    assert "のためのリストではありません" in chosen
+    stranger = client_of(make_user("高橋")).get(door, {"document": document.public_id}).content.decode()
+    assert "文書「" in stranger
+    assert 'id="estimate"' not in stranger
+    assert document.title not in stranger
+
+
+def test_a_file_is_taken_in_from_the_list_by_those_who_may(client: Any, document: Document) -> None:
+    reader = make_user("鈴木")
+    grant(reader, Role.READER, document.collection)
+    door = reverse("admin:review_review_changelist")
+    assert "data-upload=" in client.get(door).content.decode()
+    assert "data-upload=" not in client_of(reader).get(door).content.decode()
+
+
 def test_a_document_that_is_not_there_is_told_on_the_form(client: Any) -> None:
     shown = client.post(reverse(START), {"document": "doc_none", "checklist": ""}).content.decode()
     assert "文書「doc_none」はありません" in shown
@@ -105,7 +148,10 @@ def test_findings_can_be_limited_to_one_severity(client: Any, review: Review) ->
 def test_the_markdown_report_speaks_the_persons_language(review: Review, language: str, heading: str) -> None:
     client = client_of(make_user("佐藤", is_superuser=True), language=language)
     response = client.get(reverse("admin:review_review_report", args=[review.pk, "markdown"]))
-    assert response["Content-Disposition"] == f'attachment; filename="{review.public_id}.md"'
+    kind = {"ja": "レビュー報告書", "en": "Review report"}[language]
+    day = f"{localtime(review.finished_at):%Y%m%d}"
+    name = f"{kind}_{review.version.document.title}_v1_{day}.md"
+    assert unquote(response["Content-Disposition"]) == f"attachment; filename*=utf-8''{name}"
     assert response.content.decode().startswith(heading)
 
 
@@ -125,6 +171,16 @@ def test_the_list_leads_to_the_desk_of_a_finished_review(client: Any, review: Re
     shown = client.get(reverse("admin:review_review_changelist")).content.decode()
     assert f'href="{reverse("admin:review_review_triage", args=[review.pk])}"' in shown
     assert reverse(CHANGE, args=[waiting.pk]) in shown
+
+
+def test_the_list_is_searched_by_title_path_and_id(client: Any, review: Review, document: Document) -> None:
+    def listed(words: str) -> list[int]:
+        response = client.get(reverse("admin:review_review_changelist"), {"q": words})
+        return [one.pk for one in response.context["cl"].result_list]
+
+    for words in (document.title[:4], document.path, document.public_id, review.public_id):
+        assert listed(words) == [review.pk]
+    assert listed("そのような題名") == []
 
 
 def test_cancelling_stops_a_review(client: Any, document: Document) -> None:

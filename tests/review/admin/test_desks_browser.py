@@ -5,6 +5,7 @@ With HUB_SCREENSHOTS each page is also stored in that folder as a picture.
 
 from __future__ import annotations
 
+from datetime import timedelta
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -13,10 +14,15 @@ import openpyxl
 import pytest
 from axe_core_python.selenium import Axe
 from django.urls import reverse
+from django.utils import timezone
 from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webdriver import WebDriver
 from selenium.webdriver.support.ui import WebDriverWait
 
+from knowledge.models import Collection, OperationSample
+from review.models import Review
+from tests.hub.admin.support import add_document
 from tests.hub.admin.test_browser import PATIENCE_S, chromium, page  # noqa: F401 (fixtures)
 from tests.review.admin.test_pages_browser import RUNS_OFF, picture, resize
 from tests.review.report.test_annotated import review_file
@@ -49,7 +55,19 @@ def workbook(folder: Path) -> Path:
 def desks(tmp_path: Path) -> dict[str, str]:
     """The addresses of the desks by short names."""
     review = review_file(workbook(tmp_path))
-    return {"desk": reverse("admin:review_review_triage", args=[review.pk])}
+    OperationSample.objects.bulk_create(
+        OperationSample(
+            at=timezone.now() - timedelta(minutes=9 * number), waiting=number, finished=2, failed=0, stored_bytes=10**9
+        )
+        for number in range(20)
+    )
+    return {
+        "front": reverse("admin:index"),
+        "own-work": reverse("admin:review_own_work"),
+        "desk": reverse("admin:review_review_triage", args=[review.pk]),
+        "reviews": reverse("admin:review_review_changelist"),
+        "start": f"{reverse('admin:review_review_start')}?document={review.document_id_text}",
+    }
 
 
 def broken_rules(browser: WebDriver) -> list[str]:
@@ -78,6 +96,72 @@ def test_the_desks_are_whole_in_both_languages_wide_and_narrow_light_and_dark(
     finally:
         browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
     assert problems == [], "\n".join(map(str, problems))
+
+
+def wait_for_text(browser: WebDriver, selector: str, text: str) -> None:
+    script = "return document.querySelector(arguments[0])?.textContent || ''"
+    WebDriverWait(browser, PATIENCE_S).until(lambda one: text in one.execute_script(script, selector))
+
+
+def test_a_review_is_started_by_typing_names_and_choosing(
+    page: Any,  # noqa: F811
+    live_server: Any,
+    tmp_path: Path,
+) -> None:
+    design = add_document(tmp_path)
+    add_document(tmp_path, text="# 貸出の要件\n\n応答時間は2秒とする。\n", filename="貸出の要件.md")
+    browser = page("admin:review_review_start")
+    for name, words in (("id_document", design.title[:4]), ("id_related_documents", "貸出の")):
+        box = browser.find_element(By.ID, f"{name}-search")
+        box.send_keys(words)
+        wait_for_text(browser, f"#{name}-list [data-id]", words)
+        box.send_keys(Keys.ARROW_DOWN, Keys.ENTER)
+    WebDriverWait(browser, PATIENCE_S).until(lambda one: one.find_elements(By.ID, "estimate"))
+    assert broken_rules(browser) == []
+    picture(browser, "start")
+    browser.find_element(By.CSS_SELECTOR, "form[data-start] .hub-button-main").click()
+    WebDriverWait(browser, PATIENCE_S).until(lambda _one: Review.objects.filter(related__isnull=False).exists())
+    assert Review.objects.get().version.document == design
+
+
+def test_a_file_that_is_chosen_on_the_list_of_reviews_is_taken_in_and_its_review_begun(
+    page: Any,  # noqa: F811
+    live_server: Any,
+    tmp_path: Path,
+) -> None:
+    Collection.objects.create(slug="own", name="自分の箱")
+    path = tmp_path / "新しい設計書.md"
+    path.write_text("# 新しい設計書\n\n応答時間は3秒とする。\n", encoding="utf-8")
+    browser = page("admin:review_review_changelist")
+    browser.find_element(By.CSS_SELECTOR, "[data-file]").send_keys(str(path))
+    wait_for_text(browser, "#hub-drop dialog h2", path.name)
+    picture(browser, "drop")
+    assert broken_rules(browser) == []
+    browser.find_element(By.CSS_SELECTOR, "#hub-drop dialog [type=submit]").click()
+    chip = WebDriverWait(browser, PATIENCE_S).until(lambda one: one.find_element(By.CSS_SELECTOR, ".hub-chips li"))
+    assert "新しい設計書" in chip.text
+
+
+def test_ctrl_k_leads_to_a_document_by_its_title_and_a_question_mark_to_the_guide(
+    page: Any,  # noqa: F811
+    live_server: Any,
+    tmp_path: Path,
+) -> None:
+    design = add_document(tmp_path)
+    browser = page("admin:review_review_changelist")
+    browser.find_element(By.TAG_NAME, "body").send_keys(Keys.CONTROL, "k")
+    WebDriverWait(browser, PATIENCE_S).until(
+        lambda one: one.switch_to.active_element.get_attribute("id") == "search-input-command"
+    )
+    browser.switch_to.active_element.send_keys(design.title[:4])
+    wait_for_text(browser, "#command-results-list", design.title)
+    picture(browser, "ctrl-k")
+    assert broken_rules(browser) == []
+    browser.switch_to.active_element.send_keys(Keys.ENTER)
+    WebDriverWait(browser, PATIENCE_S).until(lambda one: f"/document/{design.pk}/" in one.current_url)
+    browser.find_element(By.TAG_NAME, "body").send_keys("?")
+    WebDriverWait(browser, PATIENCE_S).until(lambda one: one.current_url.endswith("/guide/#documents"))
+    assert browser.find_element(By.ID, "documents").text
 
 
 def test_the_cited_cells_of_a_workbook_are_shown_beside_a_finding(
