@@ -159,6 +159,16 @@ def _involved(review: Review) -> frozenset[int]:
     return frozenset(person for person in people if person is not None)
 
 
+def may_sign_second(principal: Principal, review: Review) -> bool:
+    """Whether a person could give the signature that a review still lacks: two are asked for, neither is theirs, and
+    they had no hand in it. At most two queries; that they may decide in the review is for the caller to know.
+    """
+    if _people_needed() == 1 or principal.user_id is None:
+        return False
+    has_signed = Signature.objects.filter(review=review, signer_id=principal.user_id).exists()
+    return not has_signed and principal.user_id not in _involved(review)
+
+
 def _signatures_that_count(review: Review) -> int:
     """How many signatures a review has; where two people sign, of people who may, each once."""
     signers = list(Signature.objects.filter(review=review).values_list("signer_id", flat=True))
