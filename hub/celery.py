@@ -48,6 +48,7 @@ app.conf.beat_schedule = {
     "graph-masters": {"task": "knowledge.sync_graph_masters", "schedule": 60.0, "options": {"expires": 60}},
     "retention": {"task": "knowledge.enforce_retention", "schedule": 3600.0, "options": {"expires": 3600}},
     "tidy": {"task": "knowledge.tidy", "schedule": 86400.0, "options": {"expires": 3600}},
+    "sample": {"task": "knowledge.sample", "schedule": 60.0, "options": {"expires": 60}},
     "alerts": {"task": "hub.alerts", "schedule": 30.0, "options": {"expires": 30}},
     "sweep-temporary-files": {"task": "hub.sweep_temporary_files", "schedule": 60.0, "options": {"expires": 60}},
     "seal-audit": {"task": "hub.seal_audit", "schedule": 30.0, "options": {"expires": 30}},

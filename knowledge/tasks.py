@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from celery import shared_task
+from django.utils import timezone
 
 from hub.core.queue import enqueue
 from hub.core.scheduled_rows import for_each_row
+from knowledge import operation
 from knowledge.documents import deletion, scans
 from knowledge.embedding_sets import builds
 from knowledge.evaluation import measuring
@@ -18,6 +20,12 @@ from knowledge.index import postings
 from knowledge.index.warm_up import warm_up
 from knowledge.ingest import figures, graph, pipeline
 from knowledge.ontology import shape_checks
+
+
+@shared_task(name="knowledge.sample", ignore_result=True, expires=60)
+def sample() -> None:
+    """Keep how the hub fares at this minute."""
+    operation.take_sample(now=timezone.now())
 
 
 @shared_task(name="knowledge.advance_version", acks_late=True)

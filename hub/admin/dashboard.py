@@ -7,9 +7,11 @@ from typing import Any
 from django.db.models import Count, QuerySet, Sum
 from django.http import HttpRequest
 from django.template.defaultfilters import filesizeformat
+from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import HubRight, Principal
+from hub.admin.operation import operation_context
 from hub.admin_site.keyset import count_rows
 from hub.admin_site.pages import KINDS, principal_of
 from hub.backups.runs import backup_state
@@ -26,7 +28,10 @@ REVIEWS_SHOWN = 8
 
 
 def dashboard_context(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
-    """Add the front page's facts, as far as the person may see them. About a dozen queries, whatever is stored."""
+    """Add the front page's facts, as far as the person may see them.
+
+    About a dozen queries, whatever is stored; seven more for who runs the hub.
+    """
     principal = principal_of(request)
     live = list_documents(principal).filter(retired_at__isnull=True)
     states = dict(
@@ -55,7 +60,12 @@ def dashboard_context(request: HttpRequest, context: dict[str, Any]) -> dict[str
         "backup": backup_state() if principal.may(HubRight.OPERATION) else None,
         "storage": _storage() if principal.may(HubRight.OPERATION) else None,
         "version": hub_version(),
+        **(_operation(request, principal) if principal.may(HubRight.OPERATION) else {}),
     }
+
+
+def _operation(request: HttpRequest, principal: Principal) -> dict[str, Any]:
+    return operation_context(principal, now=timezone.now(), period=request.GET.get("period", ""))
 
 
 def _visible_chunks(principal: Principal) -> QuerySet[Chunk]:

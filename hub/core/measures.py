@@ -222,6 +222,20 @@ def total(family: Family) -> float:
     return sum(float(value) for field, value in stored.items() if json.loads(field)[:2] == [family.name, SUM])
 
 
+def counts_by_bound(family: Family, *labels: str) -> dict[str, float]:
+    """How often each step of a histogram was hit, in all processes, by its upper bound in seconds.
+
+    Raises redis.RedisError when Valkey is away.
+    """
+    flush()
+    counts = {}
+    for field, value in _client().hgetall(KEY).items():
+        name, part, *own = json.loads(field)
+        if name == family.name and part != SUM and own == list(labels):
+            counts[str(part)] = float(value)
+    return counts
+
+
 @contextmanager
 def timed(family: Family, *labels: str) -> Iterator[None]:
     """Count the seconds until the block ends; the family's last label tells how: ok or failed."""

@@ -47,6 +47,7 @@ from knowledge.models.index import (
 )
 from knowledge.models.keys import EndedKey
 from knowledge.models.ontology import Ontology, OntologyClass, OntologyClassKind, OntologyProperty, OntologyPropertyKind
+from knowledge.models.operation import OperationSample
 from knowledge.models.questions import AskedQuestion, NoQuestionsKept, OwnerRequest, Rating
 from knowledge.models.uploads import UploadBatch
 from knowledge.models.views import DocumentView

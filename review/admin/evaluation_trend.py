@@ -16,6 +16,7 @@ from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_GET
 
+from hub.admin_site.charts import chart_options, series
 from hub.admin_site.pages import principal_of, render_page
 from hub.core.errors import HubError
 from hub.evaluation.cases import RETRIEVAL, REVIEW
@@ -72,8 +73,8 @@ def trend_page(request: HttpRequest, code: str) -> HttpResponseBase:
         rows=list(reversed(rows)),
         measures_chart=json.dumps(_measures_chart(shown, SHOWN[kind])),
         flips_chart=json.dumps(_flips_chart(rows)),
-        measures_options=json.dumps(_options(highest=1)),
-        flips_options=json.dumps(_options(highest=None)),
+        measures_options=json.dumps(chart_options(highest=1)),
+        flips_options=json.dumps(chart_options(stacked=True)),
     )
 
 
@@ -130,7 +131,7 @@ def _measures_chart(runs: Sequence[EvaluationRun], names: Sequence[str]) -> dict
     """Lines of the measures in Chart.js's form; the baseline's points are larger."""
     radii = [7 if run.is_baseline else 3 for run in runs]
     lines = [
-        _series(str(LABELS[name]), [value_of(run, name) for run in runs], COLOURS[at])
+        series(str(LABELS[name]), [value_of(run, name) for run in runs], COLOURS[at])
         | {"borderDash": DASHES[at], "borderWidth": 2, "pointRadius": radii, "spanGaps": True}
         for at, name in enumerate(names)
     ]
@@ -142,31 +143,7 @@ def _flips_chart(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     return {
         "labels": [_label_of(row["run"]) for row in rows],
         "datasets": [
-            _series(gettext("better"), [row["better"] for row in rows], BETTER),
-            _series(gettext("worse"), [-row["worse"] for row in rows], WORSE),
+            series(gettext("better"), [row["better"] for row in rows], BETTER),
+            series(gettext("worse"), [-row["worse"] for row in rows], WORSE),
         ],
-    }
-
-
-def _series(label: str, values: Sequence[float | None], colour: str) -> dict[str, Any]:
-    """A border as well: the legend draws each entry as a line of that colour."""
-    return {"label": label, "data": values, "backgroundColor": colour, "borderColor": colour}
-
-
-def _options(*, highest: int | None) -> dict[str, Any]:
-    """Chart.js's options; Unfold recolours the grids when the page turns dark, so both axes must have one."""
-    grid, ticks = {"tickWidth": 0}, {"color": "#9ca3af"}
-    vertical: dict[str, Any] = {"grid": grid, "ticks": ticks, "min": 0, "max": highest}
-    if highest is None:
-        vertical = {"grid": grid, "ticks": ticks | {"precision": 0}, "stacked": True}
-    labels = ticks | {"usePointStyle": True, "pointStyle": "line"}
-    return {
-        "animation": False,
-        "responsive": True,
-        "maintainAspectRatio": False,
-        "plugins": {"legend": {"display": True, "position": "bottom", "labels": labels}},
-        "scales": {
-            "x": {"grid": grid, "ticks": ticks | {"maxTicksLimit": 12}, "stacked": highest is None},
-            "y": vertical,
-        },
     }

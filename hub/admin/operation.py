@@ -1,0 +1,82 @@
+"""What the front page shows to those who run the hub: what waits and how long, room, searches, failures by reason."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponseRedirect
+from django.urls import reverse
+from django.utils.timezone import localtime
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST
+
+from hub.access.principals import Principal
+from hub.admin_site.charts import chart_options, series
+from hub.admin_site.pages import admin_page, principal_of
+from hub.core.languages import in_language
+from knowledge.documents.reindexing import MOST_AT_ONCE, retry_documents
+from knowledge.operation import Operation, failed_documents, failures_by_reason, operation
+
+PERIODS = {"day": 24, "week": 24 * 7, "month": 24 * 30}
+BLUE, RED, GREEN = "#2563eb", "#dc2626", "#16a34a"
+GIGABYTE = 1024**3
+
+
+def operation_context(principal: Principal, *, now: datetime, period: str) -> dict[str, Any]:
+    """The figures and charts of one of PERIODS. Seven queries."""
+    period = period if period in PERIODS else "day"
+    found = operation(principal, now=now, hours=PERIODS[period])
+    return {
+        "operation": found,
+        "period": period,
+        "periods": [("day", _("24 hours")), ("week", _("7 days")), ("month", _("30 days"))],
+        "charts": _charts(found, day_only=period == "day"),
+        "reasons": [
+            (code, in_language(ja, en) or code, number) for code, ja, en, number in failures_by_reason(principal)
+        ],
+    }
+
+
+def _charts(found: Operation, *, day_only: bool) -> list[tuple[str, str, str]]:
+    """Title, data and options of each chart, in Chart.js's form; none before there are two samples."""
+    samples = found.samples
+    if len(samples) < 2:
+        return []
+    form = "%H:%M" if day_only else "%m-%d %H:%M"
+    labels = [localtime(one.at).strftime(form) for one in samples]
+    ended = [
+        _line(_("finished in the minute"), [one.finished for one in samples], GREEN),
+        _line(_("failed in the minute"), [one.failed for one in samples], RED),
+    ]
+    room = [_line(_("stored files (GB)"), [round(one.stored_bytes / GIGABYTE, 3) for one in samples], BLUE)]
+    if any(one.free_bytes is not None for one in samples):
+        free = [None if one.free_bytes is None else round(one.free_bytes / GIGABYTE, 3) for one in samples]
+        room.append(_line(_("free on the disk (GB)"), free, GREEN))
+    waiting = [_line(_("waiting or in work"), [one.waiting for one in samples], BLUE), *ended]
+    options = json.dumps(chart_options())
+    return [
+        (title, json.dumps({"labels": labels, "datasets": lines}), options)
+        for title, lines in ((_("Documents over time"), waiting), (_("Room over time"), room))
+    ]
+
+
+def _line(label: str, values: list[Any], colour: str) -> dict[str, Any]:
+    return series(label, values, colour) | {"borderWidth": 2, "pointRadius": 0, "spanGaps": True}
+
+
+@admin_page("retry-failures/", name="hub_retry_failures")
+@require_POST
+def retry_failures(request: HttpRequest) -> HttpResponseRedirect:
+    """Work again on all documents that failed for the reason ``code``, as far as the person may; then say how many."""
+    principal = principal_of(request)
+    ids = failed_documents(principal, request.POST.get("code", "")[:60])
+    done = retry_documents(principal=principal, document_ids=ids[:MOST_AT_ONCE])
+    messages.success(request, _("Started again: {count}.").format(count=len(done.started)))
+    if done.refused:
+        messages.error(request, f"{len(done.refused)}: {done.refused[0][1]}")
+    if left := len(ids[MOST_AT_ONCE:]):
+        messages.warning(request, _("{count} are left. Start again for the rest.").format(count=left))
+    return HttpResponseRedirect(reverse("admin:index"))

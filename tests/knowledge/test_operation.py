@@ -1,0 +1,97 @@
+"""Samples of the operation: one a minute, kept for a month, and what they say."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from hub.access.principals import local_operator
+from hub.access.services import principal_for_user
+from hub.core.errors import Forbidden
+from knowledge.models import DocumentVersion, OperationSample
+from knowledge.operation import KEPT, MOST_POINTS, failures_by_reason, operation, quantile, take_sample
+from tests.factories import new_user
+from tests.hub.admin.support import add_document
+
+pytestmark = pytest.mark.django_db
+NOW = timezone.now().replace(second=30, microsecond=0)
+EMPTY = {"waiting": 0, "finished": 0, "failed": 0, "stored_bytes": 0}
+
+
+def test_a_minute_is_kept_once_with_what_ended_in_the_one_before(tmp_path, queue):
+    document = add_document(tmp_path)
+    DocumentVersion.objects.filter(document=document).update(finished_at=NOW - timedelta(seconds=60))
+    assert take_sample(now=NOW)
+    assert not take_sample(now=NOW + timedelta(seconds=10))
+    sample = OperationSample.objects.get()
+    assert (sample.waiting, sample.finished, sample.failed) == (0, 1, 0)
+    assert sample.stored_bytes > 0
+    assert sample.free_bytes > 0
+    assert take_sample(now=NOW + timedelta(seconds=60))
+    assert OperationSample.objects.latest("at").finished == 0
+
+
+def test_what_is_older_than_a_month_goes(queue):
+    OperationSample.objects.create(at=NOW - KEPT - timedelta(minutes=2), **EMPTY)
+    take_sample(now=NOW)
+    assert OperationSample.objects.get().at == NOW.replace(second=0)
+
+
+def test_the_end_is_in_sight_at_the_rate_of_the_last_minutes(tmp_path, queue):
+    document = add_document(tmp_path)
+    row = DocumentVersion.objects.get(document=document)
+    DocumentVersion.objects.filter(pk=row.pk).update(finished_at=NOW - timedelta(minutes=1))
+    take_sample(now=NOW)
+    found = operation(local_operator(), now=NOW, hours=24)
+    assert (found.waiting, found.minutes_left) == (0, None)
+    DocumentVersion.objects.filter(pk=row.pk).update(status="parsing")
+    found = operation(local_operator(), now=NOW, hours=24)
+    assert (found.waiting, found.per_minute, found.minutes_left) == (1, 1 / 15, 15.0)
+
+
+def test_growth_and_searches_are_between_the_samples_of_the_period(queue, django_assert_num_queries):
+    day = timedelta(days=1)
+    OperationSample.objects.create(at=NOW - day * 2, **EMPTY | {"stored_bytes": 100}, searches={"0.1": 5})
+    OperationSample.objects.create(
+        at=NOW, **EMPTY | {"stored_bytes": 300}, free_bytes=1000, searches={"0.1": 95, "0.5": 9, "+Inf": 1}
+    )
+    with django_assert_num_queries(6):
+        found = operation(local_operator(), now=NOW, hours=24 * 7)
+    assert (found.growth_per_day, found.days_left) == (100.0, 10.0)
+    assert (found.searches, found.p50, found.p95) == (100, 0.1, 0.5)
+
+
+def test_searches_after_the_sums_were_lost_count_alone(queue):
+    OperationSample.objects.create(at=NOW - timedelta(hours=2), **EMPTY, searches={"0.1": 50})
+    OperationSample.objects.create(at=NOW, **EMPTY, searches={"0.1": 3})
+    assert operation(local_operator(), now=NOW, hours=24).searches == 3
+    assert quantile({}, 0.5) is None
+
+
+def test_a_month_of_minutes_is_shown_in_so_many_points(queue):
+    minute = timedelta(minutes=1)
+    OperationSample.objects.bulk_create(
+        [OperationSample(at=NOW.replace(second=0) - minute * number, **EMPTY) for number in range(24 * 60)]
+    )
+    shown = operation(local_operator(), now=NOW, hours=24).samples
+    assert MOST_POINTS / 2 < len(shown) <= MOST_POINTS + 10
+    assert list(shown) == sorted(shown, key=lambda one: one.at)
+
+
+def test_failures_are_counted_by_reason_and_only_of_what_one_may_read(tmp_path, queue):
+    for number in range(2):
+        add_document(tmp_path, filename=f"壊れた{number}.pdf", text="%PDF-1.4 broken", document_type="other")
+    ((code, reason, _english, number),) = failures_by_reason(local_operator())
+    assert (bool(code), "壊れ" in reason, number) == (True, True, 2)
+    assert failures_by_reason(principal_with_nothing()) == []
+
+
+def principal_with_nothing():
+    return principal_for_user(new_user())
+
+
+def test_who_does_not_run_the_hub_is_refused(queue):
+    with pytest.raises(Forbidden):
+        operation(principal_with_nothing(), now=NOW, hours=24)
