@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -68,7 +69,7 @@ class Operation:
     """What those who run the hub look at. Durations are seconds, None where nothing is known."""
 
     samples: Sequence[OperationSample]
-    """Of the last ``hours``, at most MOST_POINTS, evenly apart, the oldest first."""
+    """Of the last ``hours``: about MOST_POINTS, evenly apart, with the first and the last; the oldest first."""
     waiting: int
     per_minute: float
     """Documents that ended in the last RATE_OVER, for each minute."""
@@ -88,7 +89,7 @@ def operation(principal: Principal, *, now: datetime, hours: int) -> Operation:
     """Sum the samples up, and what waits now. Raises Forbidden for who does not run the hub. Six queries."""
     principal.require_hub(HubRight.OPERATION)
     since = now - timedelta(hours=hours)
-    step = max(1, hours * 60 // MOST_POINTS)
+    step = math.ceil(hours * 60 / MOST_POINTS)
     minute = Func(F("at"), template="(EXTRACT(EPOCH FROM %(expressions)s)::bigint / 60)", output_field=IntegerField())
     period = OperationSample.objects.filter(at__gte=since)
     ends = [one.pk for one in (period.order_by("at").first(), period.order_by("-at").first()) if one]

@@ -7,6 +7,7 @@ from hub.admin import (
     grant_pages,
     identity_providers,
     language_models,
+    operation,
     rights_pages,
     sign_in_pages,
 )

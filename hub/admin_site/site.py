@@ -36,6 +36,7 @@ from hub.access.provider_sessions import CREDENTIAL
 from hub.access.second_factor import accepts, has_second_factor
 from hub.access.services import principal_for_user, record_event
 from hub.access.sign_in import locked_until, only_sign_in_as, wait_message
+from hub.admin_site.commands import find_commands
 from hub.admin_site.confirming import asked_first
 from hub.admin_site.pages import for_everybody, is_for_everybody, is_signed_in, registered_pages
 
@@ -246,6 +247,11 @@ class HubAdminSite(UnfoldAdminSite):  # type: ignore[misc]  # Unfold has no type
         """Say that the password is changed."""
         response: HttpResponseBase = super().password_change_done(request, extra_context)
         return response
+
+    def search(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponseBase:
+        """Answer Ctrl-K. Unfold's own keeps what it found for five minutes, whatever one may see by then."""
+        found = find_commands(request, request.GET.get("s", "")) if request.method == "GET" else []
+        return TemplateResponse(request, "unfold/helpers/command_results.html", {"results": found})
 
     def autocomplete_view(self, request: HttpRequest) -> HttpResponseBase:
         """Complete as Django does; a field that leads here from elsewhere has nothing to complete, and is refused."""

@@ -49,8 +49,17 @@ def _may_look_at_rights(request: HttpRequest) -> bool:
     return may_look(principal_of(request))
 
 
-def _group(title: str | Promise, *items: dict[str, Any]) -> dict[str, Any]:
-    return {"title": title, "separator": True, "items": list(items)}
+def _door(title: str | Promise, icon: str, guide: str, *items: dict[str, Any]) -> dict[str, Any]:
+    """One of the eight entries of the menu: it leads to the first of its pages that the person may open.
+
+    ``guide`` is the part of the guide that is about its pages.
+    """
+    return {"title": title, "icon": icon, "guide": guide, "items": list(items)}
+
+
+def _for_everybody(title: str | Promise, icon: str, name: str) -> dict[str, Any]:
+    """A page outside the admin; every address begins with home's, and none of the admin's pages is it."""
+    return {"title": title, "icon": icon, "link": reverse_lazy(name), "active": lambda request: False}
 
 
 def _account_links(request: HttpRequest) -> list[dict[str, Any]]:
@@ -73,7 +82,7 @@ UNFOLD: dict[str, Any] = {
     "BORDER_RADIUS": "6px",
     "SITE_FAVICONS": [{"rel": "icon", "type": "image/svg+xml", "href": _file("hub/icon.svg")}],
     "STYLES": [_file("hub/admin.css")],
-    "SCRIPTS": [_file("hub/progress.js"), _file("hub/forms.js"), _file("hub/icons.js")],
+    "SCRIPTS": [_file("hub/progress.js"), _file("hub/forms.js"), _file("hub/icons.js"), _file("hub/guide.js")],
     "DASHBOARD_CALLBACK": "hub.admin.dashboard.dashboard_context",
     # a calm blue (hue 255), lightness and chroma as in Unfold's own scale
     "COLORS": {
@@ -92,50 +101,50 @@ UNFOLD: dict[str, Any] = {
         }
     },
     "SIDEBAR": {
-        "show_search": False,
+        "show_search": True,
+        "command_search": True,
         "show_all_applications": False,
         "navigation": [
-            {
-                "items": [
-                    # every address begins with home's, and none of the admin's pages is it
-                    {"title": _("Home"), "icon": "home", "link": reverse_lazy("home"), "active": lambda request: False},
-                    _page(_("Overview"), "dashboard", "index"),
-                    _page(_("Search"), "search", "hub_search"),
-                    _model(_("Scenarios"), "route", "review", "scenario"),
-                ]
-            },
-            _group(
+            _door(
+                _("Home"),
+                "home",
+                "overview",
+                _page(_("Overview"), "dashboard", "index"),
+                _page(_("My work"), "inbox", "review_own_work"),
+                _model(_("Scenarios"), "route", "review", "scenario"),
+                _for_everybody(_("Page for everybody"), "home", "home"),
+                _for_everybody(_("Guide"), "help", "guide"),
+            ),
+            _door(_("Search"), "search", "asking", _page(_("Search"), "search", "hub_search")),
+            _door(
                 _("Documents"),
+                "description",
+                "documents",
                 _model(_("Documents"), "description", "knowledge", "document"),
-                _model(_("Chunks"), "segment", "knowledge", "chunk"),
                 _model(_("Collections"), "folder", "knowledge", "collection"),
                 _model(_("Document types"), "category", "knowledge", "documenttype"),
                 _model(_("Sources"), "sync", "knowledge", "source"),
-                _model(_("Embedding sets"), "deployed_code", "knowledge", "embeddingset"),
                 _page(_("Retention"), "auto_delete", "hub_retention"),
+                _model(_("Chunks"), "segment", "knowledge", "chunk"),
             ),
-            _group(
-                _("Review"),
-                _model(_("Reviews"), "rate_review", "review", "review"),
+            _door(_("Reviews"), "rate_review", "desk", _model(_("Reviews"), "rate_review", "review", "review")),
+            _door(
+                _("Check lists"),
+                "checklist",
+                "check-lists",
                 _model(_("Check lists"), "checklist", "review", "checklist"),
                 _model(_("Check items"), "fact_check", "review", "checkitem"),
-                _model(_("Prompts"), "chat", "review", "judgeprompt"),
-                _model(_("Evaluation"), "query_stats", "evaluation", "evaluationdataset"),
-            ),
-            _group(
-                _("Ontology"),
-                _model(_("Ontologies"), "account_tree", "knowledge", "ontology"),
-                _model(_("Ontology classes"), "sell", "knowledge", "ontologyclass"),
-                _model(_("Ontology properties"), "conversion_path", "knowledge", "ontologyproperty"),
-            ),
-            _group(
-                _("Guidelines"),
-                _model(_("Guidelines"), "gavel", "knowledge", "guideline"),
                 _model(_("Mapping to check items"), "link", "review", "guidelinemapping"),
                 _model(_("Suspect check items"), "flag", "review", "suspectmark"),
             ),
-            _group(
-                _("Knowledge graph"),
+            _door(
+                _("Knowledge"),
+                "account_tree",
+                "knowledge",
+                _model(_("Ontologies"), "account_tree", "knowledge", "ontology"),
+                _model(_("Ontology classes"), "sell", "knowledge", "ontologyclass"),
+                _model(_("Ontology properties"), "conversion_path", "knowledge", "ontologyproperty"),
+                _model(_("Guidelines"), "gavel", "knowledge", "guideline"),
                 _page(_("Explore the graph"), "hub", "hub_graph"),
                 _page(_("Traceability"), "grid_on", "hub_traceability"),
                 _model(_("Graph nodes"), "scatter_plot", "knowledge", "graphnode"),
@@ -144,8 +153,17 @@ UNFOLD: dict[str, Any] = {
                 _model(_("Edge types"), "conversion_path", "knowledge", "edgetype"),
                 _model(_("Identifier patterns"), "regular_expression", "knowledge", "identifierpattern"),
             ),
-            _group(
-                _("Access"),
+            _door(
+                _("Evaluation"),
+                "query_stats",
+                "evaluation",
+                _model(_("Evaluation"), "query_stats", "evaluation", "evaluationdataset"),
+                _model(_("Prompts"), "chat", "review", "judgeprompt"),
+            ),
+            _door(
+                _("Administration"),
+                "settings",
+                "administration",
                 _page(_("AI assistants"), "smart_toy", "hub_assistants"),
                 _model(_("Prompts for assistants"), "forum", "mcp_bridge", "promptversion"),
                 _model(_("Access tokens"), "key", "access", "accesstoken"),
@@ -156,6 +174,7 @@ UNFOLD: dict[str, Any] = {
                 _model(_("Clearances"), "shield_person", "access", "clearance"),
                 _model(_("Hub roles"), "admin_panel_settings", "access", "hubrolegrant"),
                 _page(_("Who may what, and why"), "policy", "hub_rights") | {"permission": _may_look_at_rights},
+                _model(_("Embedding sets"), "deployed_code", "knowledge", "embeddingset"),
                 _model(_("No-training confirmations"), "verified_user", "llm", "providerconfirmation"),
                 _model(_("Audit events"), "history", "access", "auditevent"),
                 _model(_("Deletion receipts"), "receipt_long", "knowledge", "deletionreceipt"),

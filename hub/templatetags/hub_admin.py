@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from django import template
 from django.utils.safestring import SafeString, mark_safe
 
 from hub.admin_site import pages
+from hub.admin_site.commands import doors_of
 
 register = template.Library()
 
@@ -34,3 +36,15 @@ def progress_bar(percent: int) -> SafeString:
 def with_landmark(page: SafeString) -> SafeString:
     """Make Unfold's frame around the content of a page the landmark that it lacks, for readers of the screen."""
     return mark_safe(page.replace('<div id="main" ', '<div id="main" role="main" tabindex="-1" ', 1))  # noqa: S308
+
+
+@register.simple_tag
+def menu_doors(navigation: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The doors of the menu that hold something for the person, with the pages behind each."""
+    return list(doors_of(navigation or ()))
+
+
+@register.simple_tag
+def guide_part(navigation: Sequence[dict[str, Any]]) -> str:
+    """The part of the guide about the door that the page is behind; that of the overview for other pages."""
+    return next((str(door["guide"]) for door in doors_of(navigation or ()) if door["is_here"]), "overview")

@@ -1,3 +1,3 @@
 """The review app in the admin: check masters and reviews."""
 
-from review.admin import checkitems, checklists, evaluation, mappings, prompts, reviews, scenarios
+from review.admin import checkitems, checklists, commands, evaluation, mappings, own_work, prompts, reviews, scenarios

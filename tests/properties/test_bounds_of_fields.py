@@ -129,6 +129,7 @@ WRITTEN_BY_THE_HUB = {
     "knowledge.Figure.alt_text": "of the file",
     "knowledge.Figure.description": "a model's answer of limited length",
     "knowledge.DeletionReceipt.counts": "counted",
+    "knowledge.OperationSample.searches": "counted, by the fixed steps of a measure",
     "knowledge.GraphNode.aliases": "joined from contributions",
     "knowledge.GraphNode.keys": "made of names",
     "knowledge.GraphNode.properties": "of the best contribution",

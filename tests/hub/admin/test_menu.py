@@ -1,0 +1,81 @@
+"""The menu has eight doors at most, by what the person may do; Ctrl-K finds what they may open, and nothing else."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from hub.access.models import HubRoleGrant
+from hub.access.principals import HubRole, Role, local_operator
+from knowledge.models import Collection
+from review.runs import execution
+from review.runs.reviews import start_review
+from tests.hub.admin.support import add_document, client_of, grant, make_user
+
+pytestmark = pytest.mark.django_db
+ALL = ["ホーム", "検索", "文書", "レビュー", "チェックリスト", "ナレッジ", "評価", "管理"]
+
+
+def doors_of(client: Client, page: str = "admin:index") -> list[tuple[str, str]]:
+    """Title and address of each door that the page's menu shows."""
+    shown = client.get(reverse(page)).content.decode()
+    found = re.findall(r'<a href="([^"]*)" class="hub-door"[^>]*><span[^>]*>\w+</span>([^<]+)</a>', shown)
+    return [(title, address) for address, title in found]
+
+
+def found_by(client: Client, words: str) -> dict[str, str]:
+    shown = client.get(reverse("admin:search"), {"s": words, "extended": "1"}).content.decode()
+    return dict(re.findall(r'<a href="([^"]*)" data-title="([^"]*)"', shown))
+
+
+def test_a_superuser_has_eight_doors_and_each_opens(queue: None) -> None:
+    client = client_of(make_user("佐藤", is_superuser=True))
+    doors = doors_of(client)
+    assert [title for title, _address in doors] == ALL
+    assert {client.get(address).status_code for _title, address in doors} == {200}
+
+
+@pytest.mark.parametrize("hub_role", ["", *HubRole])
+def test_every_door_that_somebody_sees_opens_for_them(hub_role: str, queue: None) -> None:
+    user = make_user("高橋")
+    grant(user, Role.READER, Collection.objects.get(slug="default"))
+    if hub_role:
+        HubRoleGrant.objects.create(user=user, role=hub_role)
+    client = client_of(user)
+    doors = doors_of(client)
+    assert 1 < len(doors) <= len(ALL)
+    assert {client.get(address).status_code for _title, address in doors} == {200}
+
+
+def test_ctrl_k_finds_pages_documents_reviews_and_actions_by_title(tmp_path: Path, queue: None) -> None:
+    design = add_document(tmp_path)
+    review = start_review(principal=local_operator(), document_id=design.public_id)
+    execution.execute(review.pk)
+    client = client_of(make_user("佐藤", is_superuser=True))
+    found = found_by(client, design.title[:4])
+    assert reverse("admin:knowledge_document_change", args=[design.pk]) in found
+    assert reverse("admin:review_review_triage", args=[review.pk]) in found
+    assert reverse("admin:review_review_start") in found_by(client, "レビュー 開始")
+    assert reverse("admin:access_auditevent_changelist") in found_by(client, "監査")
+    assert found_by(client, "") == found_by(client, "\0") == found_by(client, "そのようなものはない") == {}
+
+
+def test_ctrl_k_shows_nobody_what_they_may_not_open_and_keeps_nothing(
+    tmp_path: Path, queue: None, django_assert_max_num_queries: Any
+) -> None:
+    design = add_document(tmp_path)
+    user = make_user("高橋")
+    client = client_of(user)
+    words = design.title[:4]
+    assert found_by(client, words) == {}
+    grant(user, Role.READER, design.collection)
+    with django_assert_max_num_queries(20):
+        assert reverse("admin:knowledge_document_change", args=[design.pk]) in found_by(client, words)
+    user.collectiongrant_set.all().delete()
+    assert found_by(client, words) == {}
+    assert reverse("admin:auth_user_changelist") not in found_by(client, "利用者")
