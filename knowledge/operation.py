@@ -15,6 +15,7 @@ from django.db.models import Count, F, Func, IntegerField, Q, Sum
 from hub.access.principals import HubRight, Principal
 from hub.core.disk_room import rooms
 from hub.core.measures import INFINITY, SEARCH_SECONDS, counts_by_bound
+from hub.core.texts import UNSTORABLE
 from knowledge.models import Blob, Document, DocumentStatus, DocumentVersion, OperationSample
 from knowledge.models.documents import IN_WORK
 
@@ -164,6 +165,8 @@ def failures_by_reason(principal: Principal) -> list[tuple[str, str, str, int]]:
 
 def failed_documents(principal: Principal, status_code: str) -> list[str]:
     """The ids of the documents that the caller may read and that failed for a reason, the oldest first."""
+    if UNSTORABLE.search(status_code):
+        return []  # no reason has such a code
     failed = Document.objects.visible_to(principal).filter(
         retired_at__isnull=True, latest_version__status=DocumentStatus.FAILED, latest_version__status_code=status_code
     )

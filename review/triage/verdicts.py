@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from hub.access.principals import Principal, Scope
 from hub.access.services import record_event
 from hub.core.errors import Conflict, InvalidInput, NotFound, not_one_of
+from hub.core.texts import UNSTORABLE
 from review.judging.engine import overall_verdict, verdict_of
 from review.models import COUNTED, UNFINISHED, CheckResult, FindingState, ResultDecision, Review
 from review.runs.related import require_all_findings
@@ -149,7 +150,8 @@ def _results_to_change(
     if not codes or len(set(codes)) < len(codes):
         raise InvalidInput(_("Name one check or more, each once."), field="checks")
     lock_for_change(review)
-    found = review.results.filter(item_version__item__code__in=codes).select_related("item_version__item")
+    storable = [code for code in codes if not UNSTORABLE.search(code)]
+    found = review.results.filter(item_version__item__code__in=storable).select_related("item_version__item")
     by_code = {result.item_version.item.code: result for result in found}
     for check in checks:
         if check.check_item_id not in by_code:

@@ -159,6 +159,12 @@ def test_checks_that_are_no_list_of_checks_are_refused(client, review, body):
     assert send(client, review, "verdict", verdict="pass", reason="確認した", **body).status_code == 422
 
 
+def test_a_check_that_is_not_there_is_told(client, review):
+    for code in ("XX-99", "\0"):
+        checks = [{"id": code, "revision": 0}]
+        assert send(client, review, "verdict", verdict="pass", reason="確認した", checks=checks).status_code == 404
+
+
 def test_the_page_says_what_blocks_signing_and_who_still_has_to_sign(client, review, settings):
     settings.CONFIG = settings.CONFIG.model_copy(update={"hub_two_person_sign_off": True})
     critical = findings_of(review)[0]
