@@ -151,18 +151,17 @@ class DatabaseMetrics:
 
 
 def _engine_lag() -> Iterator[Metric]:
-    """How far the generations in a search engine are behind, where there is one."""
-    if not has_engine():
-        return
-    behind = lags()
+    """How far the generations in a search engine are behind; without an engine, no value and no query."""
     rows = GaugeMetricFamily(
         "hub_search_engine_changes", "Changes that the search engine was not told of yet.", labels=["generation"]
     )
     seconds = GaugeMetricFamily("hub_search_engine_lag_seconds", "Age of the oldest of them.", labels=["generation"])
-    for key in IndexGeneration.objects.order_by("pk").values_list("pk", flat=True):
-        lag = behind.get(key, Lag())
-        rows.add_metric([str(key)], lag.rows)
-        seconds.add_metric([str(key)], lag.seconds)
+    if has_engine():
+        behind = lags()
+        for key in IndexGeneration.objects.order_by("pk").values_list("pk", flat=True):
+            lag = behind.get(key, Lag())
+            rows.add_metric([str(key)], lag.rows)
+            seconds.add_metric([str(key)], lag.seconds)
     yield from (rows, seconds)
 
 

@@ -11,16 +11,10 @@ import pytest
 from knowledge.engines import EngineError, QdrantEngine
 from knowledge.ports import SearchEngine
 from knowledge.types.engines import IndexedPassage, Layout, Tags, WeighedTerms, Within
-from tests.contracts.qdrant_facade import Facade, Fault, qdrant_facade
+from tests.contracts.qdrant_facade import Facade, Fault
 
 DIMENSION, NUMBER_OF_TERMS, NAME = 16, 60, "kb_test"
 EVERYWHERE = Within()
-
-
-@pytest.fixture(scope="module")
-def facade() -> Iterator[Facade]:
-    with qdrant_facade() as running:
-        yield running
 
 
 @pytest.fixture

@@ -6,43 +6,30 @@ façade (`tests/contracts/qdrant_facade.py`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from django.db import transaction
 
 from hub.access.principals import Classification, Principal, local_operator
-from hub.core.errors import Conflict, Unavailable
+from hub.core.errors import Unavailable
 from knowledge.documents.deletion import delete_document
 from knowledge.documents.editing import update_document
-from knowledge.generations import generations, reconciling, sending
 from knowledge.index.active_embedder import active_embedding_set
 from knowledge.index.engine import get_engine
-from knowledge.index.postings import delete_postings, write_postings
+from knowledge.index.postings import write_postings
 from knowledge.index.vectors import write_vectors
-from knowledge.models import Chunk, Document, IndexChange, IndexGeneration
+from knowledge.models import Document, IndexChange, IndexGeneration
 from knowledge.search import scope
 from knowledge.search.hybrid import search
 from knowledge.types.engines import Within
 from knowledge.types.search import Hit, SearchDetail, SearchFilter, SearchMode, SearchQuery
-from tests.contracts.qdrant_facade import Facade, Fault, qdrant_facade
+from tests.contracts.engine_shelf import DESIGN, MEETING, filled, in_engine, send
+from tests.contracts.qdrant_facade import Facade, Fault
 from tests.knowledge.search.shelf import Library, person
 
 pytestmark = pytest.mark.django_db
 
-DESIGN = [
-    "応答時間は3秒以内とする。可用性は99.9%以上とする。",
-    "認証は多要素認証とし、パスワードは12文字以上とする。",
-    "バックアップは毎日午前2時に取得し、90日間保存する。NFR-001を満たす。",
-    "稼働率は月ごとに報告する。障害時は30分以内に復旧する。",
-    "通信はTLS 1.3で暗号化する。証明書は毎年更新する。",
-]
-MEETING = [
-    "次回の会議は4月1日に行う。応答時間の測り方を決める。",
-    "可用性の目標は前回の会議で合意した。NFR-001は見直さない。",
-    "バックアップの保存期間を延ばす案は見送った。",
-]
 QUESTIONS = [
     "応答時間は何秒以内か",
     "可用性",
@@ -54,56 +41,6 @@ QUESTIONS = [
 # Both scores are rounded to the sixth decimal when they are shown.
 SIXTH_DECIMAL = 1.5e-6
 OTHER_NAMES = {"稼働率": "可用性", "アベイラビリティ": "可用性"}
-
-
-@pytest.fixture(scope="module")
-def facade() -> Iterator[Facade]:
-    with qdrant_facade() as running:
-        yield running
-
-
-@pytest.fixture
-def engine_set(facade: Facade, settings) -> Iterator[None]:
-    """Qdrant is set, and nothing is in it yet."""
-    changes = {"search_index": "qdrant", "qdrant_url": facade.url, "qdrant_timeout_s": 1.0}
-    settings.CONFIG = settings.CONFIG.model_copy(update=changes)
-    yield
-    facade.script.clear()
-    facade.is_down = False
-    facade.release()
-    engine = get_engine()
-    for name in list(facade.collections):
-        engine.drop(name)
-    engine.close()
-
-
-@pytest.fixture
-def library(db: None) -> Library:
-    made = Library()
-    made.add("設計書.md", DESIGN)
-    other = Library(slug="meetings")
-    other.add("議事録.md", MEETING)
-    made.made |= other.made
-    return made
-
-
-@pytest.fixture
-def generation(engine_set: None, library: Library) -> IndexGeneration:
-    return filled()
-
-
-def filled() -> IndexGeneration:
-    """Make a generation, fill it, and have searches ask it."""
-    made = generations.create_generation(principal=local_operator(), shards=3, copies=1)
-    send(made)
-    return generations.switch_to_generation(principal=local_operator(), generation_id=made.pk)
-
-
-def send(generation: IndexGeneration) -> None:
-    """Do what workers do until nothing is left to send; the pause after a failure is not waited for."""
-    IndexGeneration.objects.filter(pk=generation.pk).update(lease_expires_at=None)
-    while sending.work_on(generation.pk):
-        pass
 
 
 def found(
@@ -188,13 +125,13 @@ def test_a_thousand_deleted_passages_are_gone_at_the_commit_while_the_engine_has
     unembedded(library, "残り.md", ["図書の予約は窓口でも受け付ける。"])
     generation = filled()
     delete_document(principal=local_operator(), document_id=many.public_id)
-    assert facade_count(facade, generation) == 1000 + 1 + len(DESIGN) + len(MEETING)
+    assert in_engine(generation) == 1000 + 1 + len(DESIGN) + len(MEETING)
     for mode in SearchMode:
         hits = found("図書の予約", mode=mode)
         assert {hit.document_path for hit in hits} <= {"残り.md", "設計書.md", "議事録.md"}
         assert any(hit.document_path == "残り.md" for hit in hits)
     send(generation)
-    assert facade_count(facade, generation) == 1 + len(DESIGN) + len(MEETING)
+    assert in_engine(generation) == 1 + len(DESIGN) + len(MEETING)
 
 
 def test_an_engine_that_was_not_told_shows_nothing_that_is_hidden_now(
@@ -243,134 +180,11 @@ def test_without_the_engine_a_search_says_that_it_can_not_answer(generation: Ind
     assert found("応答時間")
 
 
-@pytest.mark.parametrize("fault", [Fault.AWAY, Fault.HALF, Fault.TWICE])
-def test_what_did_not_arrive_whole_is_sent_again(
-    generation: IndexGeneration, library: Library, facade: Facade, fault: Fault
-) -> None:
-    chunks = library.add("追補.md", ["電子署名は長期署名とする。", "電子署名の検証は年に一度行う。"])
-    delete_postings([library.made["議事録.md"].current_version.chunks.order_by("index")[0].pk])
-    facade.script.append(fault)
-    send(generation)
-    waits = generations.lag_of(generation.pk).rows
-    assert (waits == 0) == (fault is Fault.TWICE)
-    assert bool(IndexGeneration.objects.get(pk=generation.pk).failure) == bool(waits)
-    send(generation)
-    assert not generations.lag_of(generation.pk).rows
-    assert not IndexGeneration.objects.get(pk=generation.pk).failure
-    assert facade_count(facade, generation) == generations.wanted_passages(generation)
-    assert {hit.chunk_id for hit in found("電子署名", mode=SearchMode.LEXICAL)} == {one.public_id for one in chunks}
-
-
-def test_what_comes_late_raises_a_stray_passage_that_nobody_sees_and_that_goes(
-    generation: IndexGeneration, library: Library, facade: Facade
-) -> None:
-    facade.script.append(Fault.HELD)
-    chunks = library.add("追補.md", ["電子署名は長期署名とする。"])
-    send(generation)
-    delete_postings([chunk.pk for chunk in chunks])
-    send(generation)
-    facade.release()
-    assert facade_count(facade, generation) == generations.wanted_passages(generation) + 1
-    assert not found("電子署名 長期署名", mode=SearchMode.LEXICAL)
-    assert reconciling.reconcile(generation.pk).stray == 1
-    assert facade_count(facade, generation) == generations.wanted_passages(generation)
-
-
-def test_what_was_lost_is_found_by_comparing(generation: IndexGeneration, library: Library, facade: Facade) -> None:
-    facade.script.append(Fault.LOST)
-    library.add("追補.md", ["電子署名は長期署名とする。"])
-    send(generation)
-    facade.script.append(Fault.LOST)
-    update_document(
-        principal=local_operator(),
-        document_id=library.made["議事録.md"].public_id,
-        classification=Classification.C3,
-    )
-    send(generation)
-    repaired = reconciling.reconcile(generation.pk)
-    assert (repaired.missing, repaired.stray, repaired.retagged > 0) == (1, 0, True)
-    assert found("電子署名", mode=SearchMode.LEXICAL)
-    assert reconciling.reconcile(generation.pk) == reconciling.Reconciled()
-
-
-def test_what_a_node_forgot_is_sent_once_more(generation: IndexGeneration, library: Library, facade: Facade) -> None:
-    chunks = library.add("追補.md", ["電子署名は長期署名とする。"])
-    send(generation)
-    numbers = list(Chunk.objects.filter(pk__in=[one.pk for one in chunks]).values_list("lexical_entry", flat=True))
-    get_engine().delete(generation.collection, numbers)
-    assert not found("電子署名", mode=SearchMode.LEXICAL)
-    assert sending.send_again() > 0
-    send(generation)
-    assert found("電子署名", mode=SearchMode.LEXICAL)
-
-
-def test_nothing_is_noted_of_what_was_rolled_back(generation: IndexGeneration, library: Library) -> None:
-    with transaction.atomic():
-        library.add("追補.md", ["電子署名は長期署名とする。"])
-        assert generations.lag_of(generation.pk).rows
-        transaction.set_rollback(True)
-    assert not generations.lag_of(generation.pk).rows
-
-
-def test_without_an_engine_nothing_is_noted_and_nothing_asked(library: Library, django_assert_num_queries) -> None:
-    library.add("追補.md", ["電子署名は長期署名とする。"])
-    assert not IndexChange.objects.exists()
-    with django_assert_num_queries(0):
-        assert sending.take_waiting() == []
-        assert generations.lags() == {}
-    with pytest.raises(Conflict) as refused:
-        generations.create_generation(principal=local_operator(), shards=3, copies=1)
-    assert refused.value.error_code == "no_search_engine"
-
-
 def test_an_engine_that_is_behind_says_so(generation: IndexGeneration, library: Library) -> None:
     library.add("追補.md", ["電子署名は長期署名とする。"])
     assert "index_behind" not in codes("応答時間")
     IndexChange.objects.filter(sent_at__isnull=True).update(created_at="2026-01-01T00:00:00Z")
     assert "index_behind" in codes("応答時間")
-
-
-def test_a_generation_is_switched_to_when_it_is_whole_and_back_with_one_row(
-    engine_set: None, library: Library, facade: Facade
-) -> None:
-    first = generations.create_generation(principal=local_operator(), shards=3, copies=1)
-    with pytest.raises(Conflict) as refused:
-        generations.switch_to_generation(principal=local_operator(), generation_id=first.pk)
-    assert refused.value.error_code == "index_generation_incomplete"
-    assert found("応答時間")  # PostgreSQL answers as long as no generation is switched to
-    send(first)
-    library.add("追補.md", ["電子署名は長期署名とする。"])
-    with pytest.raises(Conflict):
-        generations.switch_to_generation(principal=local_operator(), generation_id=first.pk)
-    send(first)
-    generations.switch_to_generation(principal=local_operator(), generation_id=first.pk)
-    with pytest.raises(Conflict) as refused:
-        generations.drop_generation(principal=local_operator(), generation_id=first.pk)
-    assert refused.value.error_code == "index_generation_active"
-    second = filled()
-    assert active_embedding_set().generation_id == second.pk
-    generations.drop_generation(principal=local_operator(), generation_id=first.pk)
-    send(first)
-    assert list(facade.collections) == [second.collection]
-    assert not IndexGeneration.objects.filter(pk=first.pk).exists()
-    generations.switch_to_postgresql(principal=local_operator())
-    asked = len(facade.requests)
-    assert found("電子署名")
-    assert len(facade.requests) == asked
-
-
-def test_what_was_sent_stays_an_hour(generation: IndexGeneration, library: Library) -> None:
-    library.add("追補.md", ["電子署名は長期署名とする。"])
-    send(generation)
-    sending.prune_changes()
-    assert IndexChange.objects.exists()
-    IndexChange.objects.update(sent_at="2026-01-01T00:00:00Z")
-    sending.prune_changes()
-    assert not IndexChange.objects.exists()
-
-
-def facade_count(facade: Facade, generation: IndexGeneration) -> int:
-    return get_engine().count(generation.collection, Within())
 
 
 def unembedded(library: Library, path: str, texts: Sequence[str]) -> Document:
