@@ -414,7 +414,6 @@ class Configuration(BaseSettings):
         "", description="with SEARCH_INDEX=qdrant: the URL of its REST interface", pattern=r"^(https?://\S+)?$"
     )
     qdrant_api_key: str = Field("", description="with QDRANT_URL")
-    qdrant_api_key_file: Path | None = Field(None, description="a file with this key, in the place of QDRANT_API_KEY")
     qdrant_timeout_s: float = Field(
         5, ge=0.2, le=120, description="seconds that Qdrant may take for a question; a write may take six times as long"
     )
@@ -602,26 +601,9 @@ class Configuration(BaseSettings):
         return [] if keys else [f"ENCRYPTION_KEY_FILE: {self.encryption_key_file} has no key"]
 
     def _qdrant_problems(self) -> list[str]:
-        problems = []
         if self.search_index == "qdrant" and not self.qdrant_url:
-            problems.append("QDRANT_URL: needed with SEARCH_INDEX=qdrant, such as http://host:6333")
-        if self.qdrant_api_key_file is not None:
-            if self.qdrant_api_key:
-                problems.append("QDRANT_API_KEY and QDRANT_API_KEY_FILE: give one of them")
-            try:
-                self.qdrant_api_key_file.read_text(encoding="utf-8")
-            except OSError as error:
-                problems.append(f"QDRANT_API_KEY_FILE: {self.qdrant_api_key_file} can't be read: {error.strerror}")
-            except ValueError as error:
-                problems.append(f"QDRANT_API_KEY_FILE: {error}")
-        return problems
-
-    @property
-    def effective_qdrant_api_key(self) -> str:
-        """QDRANT_API_KEY, or what QDRANT_API_KEY_FILE holds."""
-        if self.qdrant_api_key_file is None:
-            return self.qdrant_api_key
-        return self.qdrant_api_key_file.read_text(encoding="utf-8").strip()
+            return ["QDRANT_URL: needed with SEARCH_INDEX=qdrant, such as http://host:6333"]
+        return []
 
     def _secret_key_problems(self) -> list[str]:
         if not self.secret_key:

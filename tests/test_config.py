@@ -107,18 +107,13 @@ def test_superseded_settings_are_named_with_what_replaces_them(monkeypatch):
     assert any("MINIO_URL" in line and "S3_BUCKET" in line for line in load_configuration(None).remarks())
 
 
-def test_a_search_engine_needs_its_url_and_has_one_key(monkeypatch, tmp_path):
+def test_a_search_engine_needs_its_url(monkeypatch):
     monkeypatch.setenv("SEARCH_INDEX", "qdrant")
-    monkeypatch.setenv("QDRANT_API_KEY_FILE", str(tmp_path / "key"))
     with pytest.raises(ConfigurationError) as caught:
         load_configuration(None)
-    assert {line.split(":")[0] for line in caught.value.problems} == {"QDRANT_URL", "QDRANT_API_KEY_FILE"}
-    (tmp_path / "key").write_text("a-key\n")
+    assert {line.split(":")[0] for line in caught.value.problems} == {"QDRANT_URL"}
     monkeypatch.setenv("QDRANT_URL", "http://qdrant:6333")
-    assert load_configuration(None).effective_qdrant_api_key == "a-key"
-    monkeypatch.setenv("QDRANT_API_KEY", "another")
-    with pytest.raises(ConfigurationError, match="give one of them"):
-        load_configuration(None)
+    load_configuration(None)
 
 
 def test_a_language_model_is_configured_whole_or_not_at_all(monkeypatch):

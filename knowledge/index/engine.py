@@ -13,7 +13,7 @@ from knowledge.ports import SearchEngine
 def get_engine() -> SearchEngine:
     """Return this process's client of the engine; nothing is opened by it. Only where SEARCH_INDEX names one."""
     config = settings.CONFIG
-    return _engine(config.qdrant_url, config.effective_qdrant_api_key, config.qdrant_timeout_s)
+    return _engine(config.qdrant_url, config.qdrant_api_key, config.qdrant_timeout_s)
 
 
 @lru_cache(maxsize=4)

@@ -163,7 +163,10 @@ def test_a_worker_that_is_killed_between_two_requests_leaves_nothing_undone(
     assert in_engine(made) == len(DESIGN) + len(MEETING)
 
 
-def test_filling_waits_for_whoever_writes_without_knowing_of_the_generation(engine_set: None, library: Library) -> None:
+@pytest.mark.django_db(transaction=True)
+def test_filling_waits_for_those_who_write_without_knowing_of_the_generation(
+    engine_set: None, library: Library
+) -> None:
     with psycopg.connect(**connection.get_connection_params() | {"cursor_factory": psycopg.Cursor}) as other:
         other.execute("SELECT pg_current_xact_id()")
         made = generations.create_generation(principal=local_operator(), shards=3, copies=1)
