@@ -1,4 +1,4 @@
-"""BM25's constants of the two lexical fields, for whoever weighs: at search, or when an engine is told a passage."""
+"""BM25's constants of the two lexical fields, for all who weigh: at search, or when an engine is told a passage."""
 
 from __future__ import annotations
 

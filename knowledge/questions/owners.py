@@ -128,7 +128,7 @@ def own_requests(principal: Principal) -> Sequence[OwnerRequest]:
 
 
 def reply_to_request(principal: Principal, request_id: int, reply: str) -> OwnerRequest:
-    """Reply to a question; it is off the list, and whoever sent it reads the reply.
+    """Reply to a question; it is off the list, and its sender reads the reply.
 
     :raises NotFound: it does not wait in a collection that the caller curates. :raises InvalidInput: no reply, or one
     that is too long.

@@ -178,7 +178,7 @@ class _Request:
             for place, shard in enumerate(shards[:1] if self._is_half else shards):
                 writes.get(self._rest, self._tag)(shard, place)
             return _DONE
-        return getattr(self, f"_{self._rest.replace('/', '_') or 'told'}")(shards)
+        return getattr(self, f"_{self._rest.replace('/', '_') or 'facts'}")(shards)
 
     def _make(self) -> bool:
         config = edge.EdgeConfig(
@@ -226,7 +226,7 @@ class _Request:
     def _tag(self, shard: edge.EdgeShard, _place: int) -> None:
         shard.update(edge.UpdateOperation.set_payload_by_filter(_filter(self._body["filter"]), self._body["payload"]))
 
-    def _told(self, shards: list[edge.EdgeShard]) -> Any:
+    def _facts(self, shards: list[edge.EdgeShard]) -> Any:
         points = sum(shard.count(edge.CountRequest(exact=True)) for shard in shards)
         return {"status": "green", "points_count": points, "config": {"params": {"replication_factor": 1}}}
 

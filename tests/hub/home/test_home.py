@@ -232,7 +232,7 @@ def test_a_reviewer_without_rights_as_staff_starts_a_review_and_follows_it(brows
     begun = at_work.post(f"{link[1]}begin/", {"checklist": "basic-design"})
     address = begun.headers["Location"]
     assert "data-at-work" in text_of(at_work, address)
-    assert "data-at-work" in text_of(browser, address)  # whoever may read the document
+    assert "data-at-work" in text_of(browser, address)  # for everybody who may read the document
     execution.execute(Review.objects.get().pk)
     assert "data-at-work" not in text_of(at_work, address)
     assert at_work.get(f"{address}report/html/").status_code == 200

@@ -44,7 +44,7 @@ def chief(collection):
     return user
 
 
-def told(client, address: str) -> str:
+def words_of(client, address: str) -> str:
     return client.get(address).content.decode()
 
 
@@ -55,14 +55,14 @@ def test_a_role_is_given_until_a_moment_and_ended_at_once_and_stays_in_the_list(
     (row,) = CollectionGrant.objects.filter(user=reader)
     assert (row.given_by, row.reason, row.delegator) == (chief, "出張中の代理", None)
     assert Collection.objects.visible_to(principal_for_user(reader)).filter(pk=collection.pk).exists()
-    before = told(client, page_of(collection))
+    before = words_of(client, page_of(collection))
     assert all(text in before for text in (reader.username, "出張中の代理", "課長", "今すぐ終了"))
 
     client.post(page_of(collection), {"end": row.pk})
     assert not Collection.objects.visible_to(principal_for_user(reader)).filter(pk=collection.pk).exists()
     row.refresh_from_db()
     assert row.ended_by == chief
-    after = told(client, page_of(collection))
+    after = words_of(client, page_of(collection))
     assert reader.username in after
     assert "今すぐ終了" not in after
     lines = AuditEvent.objects.filter(resource=f"collection:{collection.slug}").order_by("pk")
@@ -80,12 +80,12 @@ def test_a_role_is_handed_on_and_does_not_count_without_its_giver(collection, ch
     client.post(page_of(collection), form(user=deputy.username, role="administrator", hand_on="on"))
     row = CollectionGrant.objects.get(user=deputy)
     assert row.delegator == chief
-    assert "数えられません" not in told(client, page_of(collection))
+    assert "数えられません" not in words_of(client, page_of(collection))
     assert client_of(deputy).post(page_of(collection), form(user="課長", role="reader")).status_code == 200
     assert not CollectionGrant.objects.filter(user=chief, role="reader").exists(), "what was handed on gives nothing"
     CollectionGrant.objects.filter(user=chief).update(until=timezone.now() - SOON)
     boss = client_of(make_user("部長", is_superuser=True))
-    assert "数えられません" in told(boss, page_of(collection))
+    assert "数えられません" in words_of(boss, page_of(collection))
     assert client_of(deputy).get(page_of(collection)).status_code == 404
 
 
@@ -180,8 +180,8 @@ def test_the_pages_are_linked_from_the_rights_and_ask_who_is_there(collection, c
     reader = new_user()
     grant_role(principal=local_operator(), slug=collection.slug, to=Grantee(user=reader.username), role="reader")
     for address in (reverse("admin:hub_rights"), reverse("admin:hub_rights_of", args=[reader.pk])):
-        assert page_of(collection) in told(client, address)
-        assert reverse(HUB_PAGE) not in told(client, address)
+        assert page_of(collection) in words_of(client, address)
+        assert reverse(HUB_PAGE) not in words_of(client, address)
     monkeypatch.setattr("hub.admin_site.confirming.is_confirmed", lambda _request: False)
     asked = client.post(page_of(collection), form(user=reader.username, role="curator"))
     assert asked.status_code == 302
