@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator, Iterable
 from functools import partial
-from itertools import takewhile
 from typing import Any
 
 from asgiref.sync import sync_to_async
@@ -102,14 +101,23 @@ def event_stream(
     may_have: Callable[[bytes], bool],
 ) -> StreamingHttpResponse:
     """As `server_sent_events`, for a caller that a session or a token has told; ``may_have`` is asked of each event."""
-    named = (f"event: {name}\ndata: {body.model_dump_json()}\n\n".encode() for name, body in events)
-    lines = takewhile(may_have, named)
+    lines = _event_lines(events, may_have)
     is_async = isinstance(request, ASGIRequest)
     content = _in_lent_thread(lines, caller_name(caller), translation.get_language()) if is_async else lines
     response = StreamingHttpResponse(content, content_type="text/event-stream")
     response["Cache-Control"] = "no-cache"
     response["X-Accel-Buffering"] = "no"
     return response
+
+
+def _event_lines(
+    events: Iterable[tuple[str, BaseModel]], may_have: Callable[[bytes], bool]
+) -> Generator[bytes, None, None]:
+    for name, body in events:
+        line = f"event: {name}\ndata: {body.model_dump_json()}\n\n".encode()
+        if not may_have(line):
+            return
+        yield line
 
 
 async def _in_thread(content: Iterable[bytes]) -> AsyncIterator[bytes]:
@@ -122,15 +130,22 @@ async def _in_thread(content: Iterable[bytes]) -> AsyncIterator[bytes]:
         yield chunk
 
 
-async def _in_lent_thread(content: Iterable[bytes], caller: str, language: str | None) -> AsyncIterator[bytes]:
-    """Make an answer while it is sent, in one thread, which is not the one that the request began in."""
-    iterator = iter(content)
+async def _in_lent_thread(
+    content: Generator[bytes, None, None], caller: str, language: str | None
+) -> AsyncGenerator[bytes, None]:
+    """Make an answer while it is sent, in one thread, which is not the one that the request began in.
+
+    What is left of it when the client goes away is ended in that thread, too, where its connection to PostgreSQL is.
+    """
 
     def next_chunk() -> bytes | None:
         with translation.override(language):
-            return next(iterator, None)
+            return next(content, None)
 
     async with request_threads().lend(caller, patiently=True) as thread:
-        await thread.run(close_old_connections)
-        while (chunk := await thread.ask(next_chunk)) is not None:
-            yield chunk
+        try:
+            await thread.run(close_old_connections)
+            while (chunk := await thread.ask(next_chunk)) is not None:
+                yield chunk
+        finally:
+            thread.finish(content.close)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from contextlib import AsyncExitStack
 from functools import partial
 from typing import Any
@@ -16,7 +16,7 @@ from django.utils import translation
 
 from hub.core.errors import TooManyAtOnce
 from hub.core.waiting import Stopped, raise_if_stopped, waiting_elsewhere
-from hub.rest import request_threads
+from hub.rest import request_threads, responses
 from hub.rest.request_threads import LINE_PER_THREAD, RequestThreads, TooBusy
 
 PATIENCE_S = 10
@@ -340,3 +340,54 @@ def test_work_that_waits_for_something_else_is_not_counted_to_its_callers_share(
         await until(lambda: not threads._lent.total())
 
     asyncio.run(scenario())
+
+
+def test_a_stream_that_its_reader_leaves_is_ended_in_its_thread_which_is_given_back(monkeypatch: Any) -> None:
+    threads, seen = threads_of(1), []
+
+    def lines() -> Generator[bytes, None, None]:
+        try:
+            while True:
+                seen.append(threading.get_ident())
+                yield b"line"
+        finally:
+            seen.append(threading.get_ident())
+
+    async def read_two_and_leave() -> None:
+        stream = responses._in_lent_thread(lines(), "somebody", "ja")
+        assert [await anext(stream), await anext(stream)] == [b"line", b"line"]
+        await stream.aclose()
+        await until(lambda: threads.idle == 1)
+        assert len(seen) == 3
+        assert {*seen} == {await ask(threads)}
+
+    monkeypatch.setattr(responses, "request_threads", lambda: threads)
+    asyncio.run(read_two_and_leave())
+
+
+def test_a_stream_is_ended_after_the_step_that_its_reader_did_not_wait_for(monkeypatch: Any) -> None:
+    threads, is_ended, may_go_on = threads_of(1), threading.Event(), threading.Event()
+
+    def lines() -> Generator[bytes, None, None]:
+        try:
+            yield b"first"
+            may_go_on.wait(PATIENCE_S)
+            yield b"second"
+        finally:
+            is_ended.set()
+
+    async def read_one_and_leave() -> None:
+        stream = responses._in_lent_thread(lines(), "somebody", "ja")
+        assert await anext(stream) == b"first"
+        reading = asyncio.create_task(anext(stream))
+        await asyncio.sleep(0.05)
+        reading.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await reading
+        assert not is_ended.is_set()
+        may_go_on.set()
+        await until(lambda: threads.idle == 1)
+        assert is_ended.is_set()
+
+    monkeypatch.setattr(responses, "request_threads", lambda: threads)
+    asyncio.run(read_one_and_leave())
