@@ -76,14 +76,20 @@ def promising_passages(rated: Sequence[Rated], *, limit: int) -> list[Hit]:
 
 
 def rate_sentences(
-    question: str, hits: Sequence[Hit], *, synonyms: Mapping[str, str] = NO_SYNONYMS, with_meaning: bool = True
+    question: str,
+    hits: Sequence[Hit],
+    *,
+    synonyms: Mapping[str, str] = NO_SYNONYMS,
+    with_meaning: bool = True,
+    most: int = MAX_EMBEDDED,
 ) -> list[Rated]:
     """Tell of the sentences of passages that are about a question how likely each answers it, likeliest first.
 
     Sentences that read like an instruction to a model, and those about another thing of the kind whose code is asked
-    for, are left out. Without the embedding model, or ``with_meaning``, the chances rest on words alone.
+    for, are left out. Without the embedding model, or ``with_meaning``, the chances rest on words alone. ``most``
+    sentences are looked at closely, those with the most of the question's words.
     """
-    material = read_material(question, hits, synonyms=synonyms)
+    material = read_material(question, hits, synonyms=synonyms, most=most)
     if not material.candidates:
         return []
     names, rows = material.signs(with_meaning=with_meaning)
@@ -114,13 +120,15 @@ class Material:
         return [*names, *more], np.concatenate([rows, columns], axis=1)
 
 
-def read_material(question: str, hits: Sequence[Hit], *, synonyms: Mapping[str, str] = NO_SYNONYMS) -> Material:
+def read_material(
+    question: str, hits: Sequence[Hit], *, synonyms: Mapping[str, str] = NO_SYNONYMS, most: int = MAX_EMBEDDED
+) -> Material:
     """Read a question, and choose the sentences that have the most of its words; the first of equals."""
     named = read_named(question)
     sentences = _about(named, _different([one for hit in hits for one in sentences_of(hit)]))
     candidates = candidates_of(hits, sentences)
     wording = read_wording(question, candidates, synonyms=synonyms)
-    ordered = sorted(candidates, key=lambda one: -wording.plain_share(one))[:MAX_EMBEDDED]
+    ordered = sorted(candidates, key=lambda one: -wording.plain_share(one))[:most]
     return Material(question=question, asked=read_asked(question), named=named, wording=wording, candidates=ordered)
 
 
