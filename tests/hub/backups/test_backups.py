@@ -193,6 +193,7 @@ def test_a_restore_leaves_no_plain_dump_whatever_ends_it(document, folder, setti
         assert not left.exists()
         raise BackupFailed("looked")
 
+    settings.EMBEDDED_DATABASE = False  # its server is where it was
     monkeypatch.setattr(restoring, "replace_schema", look)
     with pytest.raises(BackupFailed, match="looked"):
         restore_backup(local_operator(), made.backup, Opener((identity,)), overwrite=True)

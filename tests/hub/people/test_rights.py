@@ -215,7 +215,7 @@ def test_a_superusers_collections_are_shown_in_pages(monkeypatch):
 
 def test_who_administers_a_collection_finds_the_page_in_the_menu():
     user = make_user("部長")
-    front = reverse("admin:index")
+    front = reverse("admin:hub_assistants")  # of the same door of the menu, whose pages are listed there
     assert reverse("admin:hub_rights") not in client_of(user).get(front).content.decode()
     CollectionGrant.objects.create(collection=new_collection(), user=user, role=Role.ADMINISTRATOR)
     assert reverse("admin:hub_rights") in client_of(user).get(front).content.decode()

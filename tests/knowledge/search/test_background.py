@@ -10,9 +10,10 @@ import pytest
 
 from hub.access.principals import local_operator
 from knowledge.index.active_embedder import get_embedder
-from knowledge.search import background, lexical, scope
+from knowledge.search import background, scope
 from knowledge.search.bm25 import ScoresWith, best_scores
 from knowledge.search.hybrid import search
+from knowledge.search.indexes import embedded
 from knowledge.types.search import SearchMode, SearchQuery
 from tests.knowledge.search.shelf import Library
 
@@ -72,7 +73,7 @@ def test_sums_of_a_large_index_say_the_same_beside_the_vectors(
         threads.append(threading.current_thread())
         return best_scores(*given)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(lexical, "best_scores", summed)
+    monkeypatch.setattr(embedded, "best_scores", summed)
     monkeypatch.setattr(scope, "SMALL", 0)
     of_many = search(local_operator(), query)
     assert [thread is not threading.current_thread() for thread in threads] == [is_beside]
