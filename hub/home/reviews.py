@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
@@ -92,8 +93,12 @@ def review_start(request: HttpRequest, public_id: str) -> HttpResponseBase:
 
 @home_action
 def begin_review(request: HttpRequest, public_id: str) -> HttpResponseBase:
-    """Start a review, and lead to it. Errors: see the service."""
+    """Start a review, and lead to it; with ``estimate``, back to what it would take. Errors: see the service."""
     checklist = request.POST.get("checklist", "")[:LONGEST_CODE]
+    if "estimate" in request.POST:
+        return HttpResponseRedirect(
+            f"{reverse('review-start', args=[public_id])}?{urlencode({'checklist': checklist})}"
+        )
     begun = start_review(principal=principal_of(request), document_id=public_id, checklist=checklist)
     return HttpResponseRedirect(reverse("review", args=[begun.public_id]))
 
