@@ -96,6 +96,8 @@ def update_source(*, principal: Principal, name: str, **changes: Unpack[SourceCh
         source = Source.objects.select_for_update(of=["self"]).select_related("collection").get(pk=source.pk)
         if "enabled" in changes:
             source.enabled = changes["enabled"]
+            if not source.enabled:  # a scan that is under way ends before it takes in more
+                source.lease_token, source.lease_expires_at = "", None
         if "scan_every_minutes" in changes:
             source.scan_every_minutes = _check_minutes(changes["scan_every_minutes"])
         if "chunk_options" in changes:

@@ -65,7 +65,7 @@ class FolderReader:
     def fetch(self, file: SourceFile, heartbeat: Heartbeat) -> Iterator[FetchedFile]:
         with private_folder() as private:
             copy = private / Path(file.path).name
-            yield FetchedFile(path=copy, stamp=_copy(self._root / file.path, copy, heartbeat))
+            yield FetchedFile(path=copy, stamp=_copy(self._root, file.path, copy, heartbeat))
 
     def _unavailable(self, error: OSError) -> SourceUnavailable:
         return SourceUnavailable(
@@ -107,10 +107,24 @@ def _stamp(status: os.stat_result) -> str:
     return f"{status.st_size}:{status.st_mtime_ns}"
 
 
-def _copy(source: Path, target: Path, heartbeat: Heartbeat) -> str:
+def _open_below(root: Path, path: str) -> int:
+    """Open a file below a folder, no part of whose path is a link by now; gives its descriptor."""
+    *folders, name = path.split("/")
+    here = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        for folder in folders:
+            inner = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=here)
+            os.close(here)
+            here = inner
+        return os.open(name, os.O_RDONLY | os.O_NOFOLLOW, dir_fd=here)
+    finally:
+        os.close(here)
+
+
+def _copy(root: Path, path: str, target: Path, heartbeat: Heartbeat) -> str:
     """Copy a file and give its stamp. Raises FileUnreadable, also when somebody wrote to it meanwhile."""
     try:
-        with os.fdopen(os.open(source, os.O_RDONLY | os.O_NOFOLLOW), "rb") as data, target.open("xb") as out:
+        with os.fdopen(_open_below(root, path), "rb") as data, target.open("xb") as out:
             before = os.fstat(data.fileno())
             while block := data.read(COPY_BLOCK):
                 out.write(block)

@@ -26,9 +26,16 @@ _S3_LOCATION = re.compile(r"s3://(?P<bucket>[a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:
 def open_source(kind: str, location: str) -> SourceReader:
     """Make the reader of a source. Nothing is read yet.
 
-    :raises InvalidInput: the location has another form, or is not allowed (any more).
+    :raises InvalidInput: the location has another form, is not allowed (any more), or is a link by now.
     """
-    _refuse_outside_roots(location)
+    if (leads_to := normal_location(kind, location)) != location:
+        raise InvalidInput(
+            _("location: {location} leads to {other} now. Give the folder itself."),
+            code="source_moved",
+            field="location",
+            location=location,
+            other=leads_to,
+        )
     if kind == Source.Kind.FOLDER:
         return FolderReader(Path(location))
     bucket, prefix = _bucket_and_prefix(location)
@@ -50,7 +57,7 @@ def _normal_bucket(location: str) -> str:
 
 
 def _normal_folder(location: str) -> str:
-    folder = Path(location.strip()).expanduser()
+    folder = Path(location.strip())
     if "\x00" in location or not folder.is_absolute():
         raise InvalidInput(
             _("location: {location!r} is not an absolute folder such as /srv/documents."),

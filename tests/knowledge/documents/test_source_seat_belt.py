@@ -7,14 +7,17 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import transaction
 from django.urls import reverse
 
 from hub.access.principals import Role, local_operator
 from hub.core.errors import Forbidden, InvalidInput, NotFound
+from hub.core.lease import LeaseLost, claim
 from knowledge.documents.batches import undo_scan
 from knowledge.documents.source_previews import preview_source
 from knowledge.documents.sources import update_source
 from knowledge.models import Collection, Document, Source
+from knowledge.sources import FileUnreadable, FolderReader
 from tests.factories import new_collection, principal_with
 from tests.knowledge.documents.source_support import live_paths, run, state, watch, work_off
 
@@ -87,6 +90,37 @@ def test_a_link_out_of_an_allowed_folder_is_judged_by_where_it_leads(roots, desk
     roots(str(allowed))
     with pytest.raises(InvalidInput, match="HUB_SOURCE_ROOTS"):
         watch(allowed / "link")
+
+
+def test_a_folder_that_is_a_link_by_now_is_not_followed(desk, tmp_path):
+    source = watch(desk)
+    run(source)
+    secret = tmp_path / "secret"
+    secret.mkdir()
+    (secret / "秘密.md").write_text("# 秘密\n\n本文。\n", encoding="utf-8")
+    desk.rename(tmp_path / "元")
+    desk.symlink_to(secret)
+    assert run(source) == (0, 0, 0, 0, 0)
+    assert state(source) == "failed"
+    assert len(live_paths()) == 3
+
+
+def test_a_folder_that_becomes_a_link_between_listing_and_reading_is_not_followed(desk, tmp_path):
+    (file,) = (one for one in FolderReader(desk).list_files(lambda: None).files if one.path == "規程/旅費.md")
+    elsewhere = tmp_path / "elsewhere"
+    (desk / "規程").rename(elsewhere)
+    (desk / "規程").symlink_to(elsewhere)
+    with pytest.raises(FileUnreadable), FolderReader(desk).fetch(file, lambda: None):
+        pass
+
+
+def test_a_scan_under_way_takes_in_no_more_once_its_source_is_switched_off(desk):
+    source = watch(desk)
+    lease = claim(Source.objects.all(), source.pk)
+    assert lease is not None
+    update_source(principal=OPERATOR, name=source.name, enabled=False)
+    with pytest.raises(LeaseLost), transaction.atomic():
+        lease.lock()
 
 
 def test_a_source_that_is_no_longer_allowed_is_not_read_and_keeps_its_documents(roots, desk):
