@@ -33,5 +33,13 @@ def test_a_time_beyond_the_calendar_is_no_time(given):
         FilterIn(created_from=given)
 
 
+@pytest.mark.parametrize(
+    "moment", ["9999-12-31T23:59:59+00:00", "9999-12-31T15:00:00+00:00", "0001-01-01T00:00:00+14:00"]
+)
+def test_a_time_that_can_not_be_shown_in_the_hubs_zone_is_refused(moment):
+    with pytest.raises(ValueError, match="years"):
+        in_utc(datetime.fromisoformat(moment))
+
+
 def test_a_time_is_kept_in_utc():
     assert in_utc(datetime.fromisoformat("2026-04-01T09:00:00+09:00")).isoformat() == "2026-04-01T00:00:00+00:00"

@@ -215,7 +215,16 @@ def check_delegation(principal: Principal, person: User, until: datetime, *, has
 
 
 def check_handed_on(principal: Principal, row: Grant, holder: User) -> None:
-    """Raise Conflict for a grant in force that is not the caller's own handing on: they would take over another's."""
+    """Raise Conflict for a grant in force that is not the caller's own handing on: they would take over another's.
+
+    So is one that somebody else ended: only who may give the role gives it again.
+    """
+    if row.ended_by_id not in (None, principal.user_id):
+        raise Conflict(
+            _('This role of "{holder}" was ended by somebody. Ask those who give it.'),
+            code="role_ended",
+            holder=holder.get_username(),
+        )
     is_in_force = row.until is None or row.until > timezone.now()
     if is_in_force and row.delegator_id != principal.user_id:
         raise Conflict(_('"{holder}" has this role already.'), code="has_role", holder=holder.get_username())

@@ -12,10 +12,12 @@ from pydantic import AfterValidator
 def in_utc(moment: datetime) -> datetime:
     """Give the moment in UTC; one without a zone is meant in the hub's.
 
-    :raises ValueError: no table can keep it.
+    :raises ValueError: no table can keep it, or it can't be shown in the hub's zone.
     """
     try:
-        return (moment if moment.tzinfo else timezone.make_aware(moment)).astimezone(UTC)
+        found = (moment if moment.tzinfo else timezone.make_aware(moment)).astimezone(UTC)
+        timezone.localtime(found)
+        return found
     except OverflowError as error:
         raise ValueError("the time is outside of the years 1 to 9999") from error
 

@@ -92,12 +92,14 @@ def ask_owner(principal: Principal, slug: str, question: str, message: str = "")
     _check_length("message", message)
     sent = OwnerRequest.objects.filter(user_id=principal.user_id, asked_at__gt=timezone.now() - DAY)
     same: dict[str, Any] = {"collection": collection, "folded": folded(question)}
-    if sent.exclude(**same).count() >= MOST_A_DAY:
-        text = _("You have sent {count} questions within a day. Send this one tomorrow.")
-        raise RateLimited(text, count=MOST_A_DAY, retry_after_s=int(DAY.total_seconds()))
     values: dict[str, Any] = {"question": question, "message": message, "asked_at": timezone.now()}
     nothing = {"reply": "", "replied_at": None, "replied_by": None}
     with transaction.atomic():
+        # Of many at once, each counts those before it.
+        get_user_model().objects.select_for_update().get(pk=principal.user_id)
+        if sent.exclude(**same).count() >= MOST_A_DAY:
+            text = _("You have sent {count} questions within a day. Send this one tomorrow.")
+            raise RateLimited(text, count=MOST_A_DAY, retry_after_s=int(DAY.total_seconds()))
         row, _is_new = OwnerRequest.objects.update_or_create(
             user_id=principal.user_id, **same, defaults=values | nothing
         )

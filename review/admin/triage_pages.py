@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -25,8 +24,10 @@ from django.views.decorators.http import require_GET, require_POST
 from hub.access.principals import HubRight, Principal
 from hub.admin_site.marked_markdown import Spans, render_marked
 from hub.admin_site.pages import KINDS, principal_of, render_page
+from hub.core.bounds import check_strings
 from hub.core.errors import HubError, InvalidInput
 from hub.core.moments import end_of_day
+from hub.core.strict_json import read_json
 from hub.evaluation.models import READING_SCOPES, EvaluationDataset
 from knowledge.ingest.content import blocks_of
 from knowledge.models import VersionContent
@@ -280,11 +281,12 @@ def save(request: HttpRequest, pk: int) -> JsonResponse:
 def body_of(request: HttpRequest) -> dict[str, Any]:
     """Read the JSON object that the page's script sent. Raises InvalidInput."""
     try:
-        asked = json.loads(request.body)
+        asked = read_json(request.body.decode())
     except ValueError as error:
         raise InvalidInput(_("The request is no JSON object.")) from error
     if not isinstance(asked, dict):
         raise InvalidInput(_("The request is no JSON object."))
+    check_strings(asked)
     return asked
 
 

@@ -32,7 +32,7 @@ _STORIES = ("", "footnotes", "endnotes")
 _MARKS = tuple(qn(f"w:{name}") for name in ("commentRangeStart", "commentRangeEnd", "commentReference"))
 _W15 = "{http://schemas.microsoft.com/office/word/2012/wordml}"
 _HEAD = re.compile(r"^【[^】\n]{1,60}】", re.MULTILINE)
-_SHAPE = re.compile(rb"<v:shape\b.*?</v:shape>", re.DOTALL)
+_SHAPE, _SHAPE_END = re.compile(rb"<v:shape\b"), b"</v:shape>"
 _RESULT = "without_notes"
 
 
@@ -123,7 +123,13 @@ def _workbook(path: Path, references: frozenset[str]) -> bytes:
 
 
 def _without_boxes(drawing: bytes, cells: Set[tuple[int, int]]) -> bytes:
-    return _SHAPE.sub(lambda shape: b"" if _cell(shape[0]) in cells else shape[0], drawing)
+    kept, done = [], 0
+    while (start := _SHAPE.search(drawing, done)) and (end := drawing.find(_SHAPE_END, start.end())) >= 0:
+        end += len(_SHAPE_END)
+        shape = drawing[start.start() : end]
+        kept += [drawing[done : start.start()], b"" if _cell(shape) in cells else shape]
+        done = end
+    return b"".join([*kept, drawing[done:]])
 
 
 def _shorten(comment: Element, authors: Sequence[str], references: frozenset[str]) -> str:

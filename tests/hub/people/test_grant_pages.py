@@ -12,7 +12,7 @@ from hub.access.models import AuditEvent, HubRoleGrant
 from hub.access.people import delegate_hub_role, end_hub_role
 from hub.access.principals import HubRole, Role, Scope, local_operator
 from hub.access.services import principal_for_user
-from hub.core.errors import Forbidden, NotFound
+from hub.core.errors import Conflict, Forbidden, NotFound
 from knowledge.grants import Grantee, delegate_role, end_role, grant_role
 from knowledge.models import Collection, CollectionGrant
 from tests.factories import make_holder, new_collection, new_user
@@ -143,6 +143,17 @@ def test_what_has_ended_may_be_handed_on_by_somebody_else(collection, chief):
         principal=by, slug=collection.slug, to=deputy.username, role="administrator", until=timezone.now() + SOON
     )
     assert row.delegator == chief
+
+
+def test_what_somebody_ended_is_not_handed_on_behind_their_back(collection, chief):
+    reader, other = make_user("閲覧"), make_user("異動")
+    for person in (reader, other):
+        CollectionGrant.objects.create(collection=collection, user=person, role=Role.READER)
+    end_role(principal=principal_for_user(chief), slug=collection.slug, to=Grantee(user="異動"), role=Role.READER.value)
+    by, until = principal_for_user(reader), timezone.now() + SOON
+    with pytest.raises(Conflict, match="終了"):
+        delegate_role(principal=by, slug=collection.slug, to="異動", role=Role.READER.value, until=until)
+    assert not Collection.objects.visible_to(principal_for_user(other)).exists()
 
 
 def test_roles_of_the_hub_are_given_and_ended_by_who_administers_people(collection):

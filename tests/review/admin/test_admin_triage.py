@@ -160,9 +160,16 @@ def test_checks_that_are_no_list_of_checks_are_refused(client, review, body):
 
 
 def test_a_check_that_is_not_there_is_told(client, review):
-    for code in ("XX-99", "\0"):
+    for code, status in (("XX-99", 404), ("\0", 422), ("[" * 200_000, 404)):
         checks = [{"id": code, "revision": 0}]
-        assert send(client, review, "verdict", verdict="pass", reason="確認した", checks=checks).status_code == 404
+        assert send(client, review, "verdict", verdict="pass", reason="確認した", checks=checks).status_code == status
+
+
+def test_a_body_that_is_nested_too_deeply_or_can_not_be_stored_is_refused(client, review):
+    address = reverse("admin:review_review_verdict", args=[review.pk])
+    for body in ("[" * 200_000, '{"reason": "\\u0000"}', '{"reason": "\\ud800"}', "\xff"):
+        answer = client.post(address, body.encode("latin-1"), content_type="application/json")
+        assert answer.status_code == 422, answer.content
 
 
 def test_the_page_says_what_blocks_signing_and_who_still_has_to_sign(client, review, settings):
