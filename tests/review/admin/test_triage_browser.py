@@ -122,7 +122,12 @@ class Presses:
         """Decide what is shown, and wait until the desk goes on."""
         before = self.current()
         self.send(key)
-        wait(self.browser, lambda _one: self.current() != before or not self.left())
+        wait(self.browser, lambda _one: self.has_gone_on_from(before))
+
+    def has_gone_on_from(self, row: str) -> bool:
+        refused = self.browser.find_elements(By.CSS_SELECTOR, "#hub-triage-message.hub-error")
+        assert not refused, refused[0].text
+        return self.current() != row or not self.left()
 
     def left(self) -> int:
         script = "return [...document.querySelectorAll('#hub-desk-left strong')].map((one) => Number(one.textContent))"
