@@ -200,8 +200,12 @@ def _found(collection: Collection, to: Grantee, role: str) -> CollectionGrant:
 
 
 def _check_not_last(principal: Principal, row: CollectionGrant) -> None:
-    """Raise Conflict when a collection would be left without anybody who administers it."""
-    if row.role != Role.ADMINISTRATOR or principal.is_superuser:
+    """Raise Conflict when a collection would be left without anybody who administers it for good.
+
+    A role that ends, or that was handed on, leaves nobody fewer.
+    """
+    is_for_good = row.role == Role.ADMINISTRATOR and row.until is None and row.delegator_id is None
+    if not is_for_good or principal.is_superuser:
         return
     Collection.objects.select_for_update().get(pk=row.collection_id)  # of two who go at once, one stays
     others = CollectionGrant.objects.filter(collection=row.collection_id, role=Role.ADMINISTRATOR).exclude(pk=row.pk)

@@ -145,6 +145,15 @@ def test_what_has_ended_may_be_handed_on_by_somebody_else(collection, chief):
     assert row.delegator == chief
 
 
+def test_what_was_handed_on_is_ended_though_nobody_else_administers_for_good(collection, chief):
+    CollectionGrant.objects.filter(user=chief).update(until=timezone.now() + 2 * SOON)
+    deputy, by = make_user("代理"), principal_for_user(chief)
+    told = {"slug": collection.slug, "role": Role.ADMINISTRATOR.value}
+    delegate_role(principal=by, to="代理", until=timezone.now() + SOON, **told)
+    assert end_role(principal=by, to=Grantee(user="代理"), **told).ended_by == chief
+    assert not Collection.objects.visible_to(principal_for_user(deputy), Scope.ADMIN).exists()
+
+
 def test_what_somebody_ended_is_not_handed_on_behind_their_back(collection, chief):
     reader, other = make_user("閲覧"), make_user("異動")
     for person in (reader, other):
