@@ -127,7 +127,9 @@ class Grant(models.Model):
 
     def end(self, principal: Principal) -> bool:
         """End the grant now, by the database's clock, and keep it; False for one that ended. Call in a transaction."""
-        if not type(self)._base_manager.select_for_update().filter(NOT_ENDED, pk=self.pk).exists():
+        rows = type(self)._base_manager.filter(pk=self.pk)
+        # Asked in a statement after the wait for the lock: a statement that waits goes by the time when it began.
+        if not rows.select_for_update().exists() or not rows.filter(NOT_ENDED).exists():
             return False
         self.until, self.ended_by_id = Now(), principal.user_id
         self.save(update_fields=["until", "ended_by"])  # heard by open streams
