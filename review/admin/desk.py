@@ -10,7 +10,7 @@ from django.template.loader import render_to_string
 
 from hub.access.principals import Scope
 from hub.admin_site.pages import badge, principal_of
-from review.models import VERDICTS, Review, Triage
+from review.models import SEVERITIES, VERDICTS, Review, Triage
 from review.report.facts import label
 from review.runs.reviews import get_review, review_facts
 from review.runs.schemas import ReviewOut
@@ -31,6 +31,7 @@ def desk_context(review: Review, facts: ReviewOut, *, user_id: int | None, may_a
     return {
         "review": review,
         "facts": facts,
+        "counts": _counts(facts),
         "sign_off": state,
         "has_signed": any(one.signer_id == user_id for one in review.signatures.all()),
         "may_act": may_act,
@@ -41,6 +42,14 @@ def desk_context(review: Review, facts: ReviewOut, *, user_id: int | None, may_a
     }
 
 
+def _counts(facts: ReviewOut) -> list[tuple[str, int]]:
+    """What the review found in a line: findings by severity, then checks by verdict, as far as there are any."""
+    severities = Counter(finding.severity for finding in facts.findings)
+    verdicts = Counter(result.verdict for result in facts.results)
+    found = [*((str(name), severities[code]) for code, name in SEVERITIES)]
+    return [one for one in [*found, *((str(name), verdicts[code]) for code, name in VERDICTS)] if one[1]]
+
+
 def desk_after(request: HttpRequest, review_id: str) -> dict[str, Any]:
     """The parts of the page that a decision changes, rendered, for the page's script to put in their places."""
     principal = principal_of(request)
@@ -48,6 +57,7 @@ def desk_after(request: HttpRequest, review_id: str) -> dict[str, Any]:
     may_act = may_decide(request, review)
     context = desk_context(review, review_facts(review, everything=True), user_id=principal.user_id, may_act=may_act)
     return {
+        "counts": render_to_string("admin/review/review/desk_counts.html", context, request),
         "left": render_to_string("admin/review/review/desk_left.html", context, request),
         "sign_off": render_to_string("admin/review/review/sign_off.html", context, request),
         "verdict": badge(review.verdict, label(VERDICTS, review.verdict)) if review.verdict else "",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -134,17 +133,8 @@ def triage(request: HttpRequest, pk: int) -> HttpResponseBase:
         marks=dict(CarryMark.choices),
         datasets=datasets_for(request) if may_act else [],
         report_formats=FORMAT_NAMES.items(),
-        counts=_counts(facts),
         **desk_context(review, facts, user_id=principal.user_id, may_act=may_act),
     )
-
-
-def _counts(facts: ReviewOut) -> list[tuple[str, int]]:
-    """What the review found in a line: findings by severity, then checks by verdict, as far as there are any."""
-    severities = Counter(finding.severity for finding in facts.findings)
-    verdicts = Counter(result.verdict for result in facts.results)
-    found = [*((str(name), severities[code]) for code, name in SEVERITIES)]
-    return [one for one in [*found, *((str(name), verdicts[code]) for code, name in VERDICTS)] if one[1]]
 
 
 def _row(finding: FindingOut) -> dict[str, Any]:

@@ -125,6 +125,7 @@
   }
 
   function showDesk(desk) {
+    document.getElementById("hub-desk-counts").innerHTML = desk.counts;
     document.getElementById("hub-desk-left").innerHTML = desk.left;
     document.getElementById("hub-sign-off-panel").innerHTML = desk.sign_off;
     document.getElementById("hub-desk-verdict").innerHTML = desk.verdict;

@@ -165,7 +165,10 @@ def test_a_review_is_finished_in_sixty_presses_without_loading_the_page_again(
     wait(browser, lambda one: one.find_element(By.ID, "hub-triage").get_attribute("data-may-act") is None)
     assert presses.count <= 60
     assert browser.execute_script("return window.isTheSamePage")
-    assert review.results.filter(verdict="not_applicable").exists()
+    not_applicable = review.results.filter(verdict="not_applicable").count()
+    counts = browser.find_element(By.ID, "hub-desk-counts").text
+    assert not_applicable
+    assert f"{not_applicable} not applicable" in counts, counts
 
 
 def test_all_undecided_checks_are_decided_at_once_and_the_second_of_two_people_is_told(
