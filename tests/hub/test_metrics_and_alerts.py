@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
-import threading
 import time
 from datetime import timedelta
-from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 from django.contrib.auth.models import User
@@ -21,6 +18,7 @@ from knowledge.models import DocumentVersion
 from mcp_bridge.errors import internal_error
 from review.models import CheckListVersion, Review
 from tests.factories import upload_text
+from tests.flows.faults.work import alert_channel
 
 pytestmark = [
     pytest.mark.django_db,
@@ -102,27 +100,10 @@ def test_metrics_are_opened_by_their_token_and_by_no_access_token(client, settin
 @pytest.fixture
 def received(settings, queue):
     """A local channel for alerts; gives what it got."""
-    got: list[dict[str, str]] = []
-
-    class Channel(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            got.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
-            self.send_response(200)
-            self.end_headers()
-
-        def log_message(self, *_arguments: object) -> None:
-            """Keep quiet."""
-
-    server = HTTPServer(("127.0.0.1", 0), Channel)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    urls = (f"json://127.0.0.1:{server.server_port}/alerts",)
-    settings.CONFIG = settings.CONFIG.model_copy(update={"alert_urls": urls})
-    cache.clear()
-    yield got
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with alert_channel() as (url, got):
+        settings.CONFIG = settings.CONFIG.model_copy(update={"alert_urls": (url,)})
+        cache.clear()
+        yield got
 
 
 def test_a_dead_worker_is_said_once_and_its_return_too(received, waiting_review):

@@ -116,7 +116,7 @@ def _check_review(review_id: str, other: str) -> None:
 def _blocks(text: str) -> Iterator[_Block]:
     """Yield the findings that a note is about: each from its head to the head of the next, or the next line.
 
-    Each part of the text is read once: whoever wrote the file may have put any number of lines into one note.
+    Each part of the text is read once, since a note of a returned file may have any number of lines.
     """
     heads = list(_HEAD.finditer(text))
     references = list(REFERENCE.finditer(text))

@@ -54,7 +54,7 @@ def take_in(
     return take_in_archive(principal=who or local_operator(), upload=upload)
 
 
-def told(taken: TakenArchive) -> dict[str, str]:
+def outcomes_of(taken: TakenArchive) -> dict[str, str]:
     return {one.name: one.outcome.outcome if one.outcome else one.error.error_code for one in taken.files}
 
 
@@ -66,8 +66,8 @@ def test_each_document_of_a_zip_is_one_below_its_name_and_a_second_time_changes_
     data = zipped(("基本設計/画面.md", "# 画面\n\n一覧を表示する。".encode()), ("要件.txt", "応答は3秒。".encode()))
     taken = take_in(tmp_path, data, path="案件/2025", batch="bat_zip")
     assert paths() == ["案件/2025/資料/基本設計/画面.md", "案件/2025/資料/要件.txt"]
-    assert (taken.kind, taken.left_out, set(told(taken).values())) == ("zip", 0, {"created"})
-    assert set(told(take_in(tmp_path, data, path="案件/2025")).values()) == {"unchanged"}
+    assert (taken.kind, taken.left_out, set(outcomes_of(taken).values())) == ("zip", 0, {"created"})
+    assert set(outcomes_of(take_in(tmp_path, data, path="案件/2025")).values()) == {"unchanged"}
     assert not Blob.objects.filter(size_bytes=len(data)).exists()
     assert work_through(Document.objects.get(path__endswith="画面.md")).latest_version.status == "ready"
     lines = AuditEvent.objects.filter(action="ARCHIVE_UPLOAD").order_by("pk")
@@ -89,7 +89,7 @@ def test_names_of_windows_are_read_and_what_systems_hide_is_left_out_and_counted
     take_in(tmp_path, data)
     assert paths() == ["資料/設計書/一覧表ソ.md"]
     taken = take_in(tmp_path, zipped(("図\\a.md", b"# b"), *((name, b"x") for name in hidden)), name="b.zip")
-    assert (told(taken), taken.left_out) == ({"図/a.md": "created"}, 5)
+    assert (outcomes_of(taken), taken.left_out) == ({"図/a.md": "created"}, 5)
 
 
 def test_each_hostile_member_is_refused_by_itself_and_the_others_go_on(tmp_path: Path) -> None:
@@ -101,7 +101,7 @@ def test_each_hostile_member_is_refused_by_itself_and_the_others_go_on(tmp_path:
         ("中.zip", inner), ("改名.md", inner), ("空.md", b""), ("良い.md", b"# good"), ("./良い.md", b"# other"),
         ("目録.exe", bytes(range(256))),
     )  # fmt: skip
-    assert told(take_in(tmp_path, data)) == {
+    assert outcomes_of(take_in(tmp_path, data)) == {
         "../../etc/cron.md": "archive_bad_path",
         "/abs.md": "archive_bad_path",
         "C:/win.md": "archive_bad_path",
@@ -123,7 +123,7 @@ def test_an_encrypted_and_a_damaged_member_are_told(tmp_path: Path) -> None:
     data[central + 8] |= 1
     second = data.index(b"PK\x01\x02", central + 4)
     struct.pack_into("<I", data, second + 16, 0xDEADBEEF)
-    assert told(take_in(tmp_path, bytes(data))) == {"a.md": "encrypted", "b.md": "corrupted", "c.md": "created"}
+    assert outcomes_of(take_in(tmp_path, bytes(data))) == {"a.md": "encrypted", "b.md": "corrupted", "c.md": "created"}
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ def test_a_size_that_lies_does_not_pass(tmp_path: Path) -> None:
     data = bytearray(zipped(("a.md", b"0" * 200_000_000)))
     for mark, place in ((b"PK\x03\x04", 22), (b"PK\x01\x02", 24)):
         struct.pack_into("<I", data, data.index(mark) + place, 100)
-    assert told(take_in(tmp_path, bytes(data))) == {"a.md": "corrupted"}  # read to the size that it names
+    assert outcomes_of(take_in(tmp_path, bytes(data))) == {"a.md": "corrupted"}  # read to the size that it names
     assert paths() == []
 
 
@@ -159,7 +159,7 @@ def test_what_a_collection_anonymises_is_replaced_in_each_and_no_zip_goes_round_
     reviewer = principal_with(Role.REVIEWER, collection)
     data = zipped(("a.md", b"# a\n\nyamada@example.jp"), ("yamada@example.jp.md", b"# b"), ("c.ipynb", b"{}"))
     taken = take_in(tmp_path, data, who=reviewer, collection=collection.slug)
-    assert told(taken) == {
+    assert outcomes_of(taken) == {
         "a.md": "created", "yamada@example.jp.md": "name_not_anonymised", "c.ipynb": "not_anonymised"
     }  # fmt: skip
     assert taken.files[0].outcome.anonymised == {"email": 1}
@@ -185,7 +185,7 @@ def mail() -> bytes:
 
 def test_a_mail_is_a_document_and_so_is_each_file_attached(tmp_path: Path) -> None:
     taken = take_in(tmp_path, mail(), name="送付.eml", path="メール")
-    assert told(taken) == {
+    assert outcomes_of(taken) == {
         "送付.eml": "created", "議事録.md": "created", "議事録 (2).md": "created", "a.zip": "archive_nested"
     }  # fmt: skip
     assert paths() == ["メール/送付.eml", "メール/送付.eml/議事録 (2).md", "メール/送付.eml/議事録.md"]
