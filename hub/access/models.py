@@ -64,6 +64,11 @@ class GrantQuerySet(models.QuerySet[Any]):
         own = models.Q(user_id=principal.user_id) | models.Q(group_id__in=list(principal.group_ids))
         return self.in_force().filter(own)
 
+    def holders(self) -> models.QuerySet[User]:
+        """The people who have one of these grants, themselves or by a group, those who may not sign in among them."""
+        holds = models.Q(pk__in=self.values("user_id")) | models.Q(groups__in=self.values("group_id"))
+        return User.objects.filter(pk__in=User.objects.order_by().filter(holds).values("pk"))
+
     def limited(self) -> Self:
         """Keep the grants that end, or have ended: those until a moment, and those handed on."""
         return self.filter(until__isnull=False)

@@ -21,12 +21,11 @@ from hub.access.models import Clearance, Grant, HubRoleGrant
 from hub.access.permissions import HUB_ROLES
 from hub.access.principals import Classification, HubRight, HubRole, Principal
 from hub.access.provider_models import ProviderAccount
-from hub.access.services import record_event
+from hub.access.services import DEFAULT_CEILING, record_event
 from hub.core.errors import Conflict, Forbidden, InvalidInput, NotFound
 from hub.core.extensions import ExtensionPoint
 
 GIVEN_BY_SUPERUSERS = frozenset({HubRole.USER_ADMINISTRATOR})
-DEFAULT_CEILING = Classification.C2
 LONGEST_DELEGATION = timedelta(days=366)
 
 CARRIED_BY_GROUPS = ExtensionPoint[Callable[[Principal, Iterable[int]], list[str]]]()

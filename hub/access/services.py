@@ -38,6 +38,7 @@ class _Stamp(Func):
     output_field = CharField()
 
 
+DEFAULT_CEILING = Classification.C2
 # Whether the owner's password is the one of the day when the token was made; for queries of AccessToken.
 HAS_PASSWORD_OF_ITS_DAY = ExpressionWrapper(Q(password_stamp=_Stamp(F("user__password"))), output_field=BooleanField())
 
@@ -249,10 +250,17 @@ def principal_for_user(user: AbstractBaseUser) -> Principal:
     )
 
 
+def cleared_for(level: Classification) -> Q:
+    """The condition that a person's ceiling, as :func:`principal_for_user` has it, reaches a classification."""
+    by_default = Q(clearance__isnull=True)
+    is_enough = by_default & Q(is_superuser=True) if level > DEFAULT_CEILING else by_default
+    return Q(clearance__ceiling__gte=level) | is_enough
+
+
 def _ceiling(cleared: int | None, *, is_superuser: bool) -> Classification:
     if cleared is not None:
         return Classification(cleared)
-    return Classification.C3 if is_superuser else Classification.C2
+    return Classification.C3 if is_superuser else DEFAULT_CEILING
 
 
 def record_event(principal: Principal, action: str, resource: str = "", **details: object) -> None:

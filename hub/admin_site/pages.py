@@ -108,7 +108,7 @@ def render_page(
 
 COLOURS = {
     "good": "ready pass completed approved published active ok fixed",
-    "bad": "failed fail error critical revoked",
+    "bad": "failed fail error critical revoked late",
     "warn": "needs_ocr warning major expired accepted",
     "info": "draft minor queued running stored parsing chunking embedding waived",
 }

@@ -26,6 +26,7 @@ from review.runs.estimates import estimate_review
 from review.runs.finding_schemas import FindingOut, certainty_label, sure_first
 from review.runs.reviews import ReviewOptions, find_subject, get_review, list_reviews, show_review, start_review
 from review.runs.schemas import ReviewOut
+from review.triage.signing import sign_off_label, with_signatures_noted
 
 PER_PAGE = 50
 MOST_QUOTES = 3
@@ -35,12 +36,16 @@ LONGEST_CODE = 100
 @home_page
 def reviews(request: HttpRequest) -> HttpResponseBase:
     """List the reviews that the reader may read, the latest first."""
-    found = list_reviews(principal_of(request)).select_related("checklist_version__checklist", "version__document")
+    found = with_signatures_noted(list_reviews(principal_of(request))).select_related("version__document")
     page = paginate_keyset(
         found, limit=PER_PAGE, cursor=request.GET.get("cursor") or None, scope=cursor_scope("home-reviews")
     )
     return render_home(
-        request, "home/reviews.html", title=_("Reviews"), reviews=page.items, next_cursor=page.next_cursor
+        request,
+        "home/reviews.html",
+        title=_("Reviews"),
+        reviews=[(one, sign_off_label(one)) for one in page.items],
+        next_cursor=page.next_cursor,
     )
 
 
@@ -56,6 +61,7 @@ def review(request: HttpRequest, review_id: str) -> HttpResponseBase:
         title=row.version.document.title if row.version else row.document_id_text,
         review=row,
         facts=facts,
+        sign_off=sign_off_label(row),
         groups=_groups(facts),
         checks=[(one, judge_label(one)) for one in facts.results],
         verdicts=dict(CheckResult._meta.get_field("verdict").flatchoices),

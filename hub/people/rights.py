@@ -15,7 +15,7 @@ from enum import StrEnum
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, QuerySet
 from django.utils.translation import gettext as _
 
 from hub.access.models import Clearance, Grant, HubRoleGrant
@@ -128,14 +128,13 @@ def people_shown_to(principal: Principal) -> QuerySet[User]:
 
     Raises Forbidden for who administers neither people nor a collection.
     """
-    everybody = User.objects.order_by("username")
     if principal.may(HubRight.PEOPLE):
-        return everybody
+        return User.objects.order_by("username")
     if not may_look(principal):
         principal.require_hub(HubRight.PEOPLE)
     grants = CollectionGrant.objects.in_force().filter(collection__in=collections_named_to(principal))
-    holders = Q(pk__in=grants.values("user_id")) | Q(groups__in=grants.values("group_id"))
-    return everybody.filter(pk__in=User.objects.order_by().filter(holders).values("pk"))
+    holders: QuerySet[User] = grants.holders()
+    return holders.order_by("username")
 
 
 def find_person(principal: Principal, **named: object) -> User:

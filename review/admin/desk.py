@@ -7,13 +7,18 @@ from typing import Any
 
 from django.http import HttpRequest
 from django.template.loader import render_to_string
+from django.utils.safestring import SafeString
+from django.utils.timezone import localdate
+from django.utils.translation import gettext as _
 
 from hub.access.principals import Scope
 from hub.admin_site.pages import badge, principal_of
-from review.models import SEVERITIES, VERDICTS, Review, Triage
+from review.models import SEVERITIES, VERDICTS, Finding, Review, Triage
 from review.report.facts import label
+from review.runs.finding_schemas import FindingOut
 from review.runs.reviews import get_review, review_facts
 from review.runs.schemas import ReviewOut
+from review.triage.assigning import is_late
 from review.triage.signing import state_of
 
 
@@ -40,6 +45,15 @@ def desk_context(review: Review, facts: ReviewOut, *, user_id: int | None, may_a
         "frozen_findings": [(name, triage[code]) for code, name in Triage.choices if triage[code]],
         "frozen_checks": [(name, verdicts[code]) for code, name in VERDICTS if verdicts[code]],
     }
+
+
+def due_badge(finding: Finding | FindingOut) -> SafeString | str:
+    """The day until which a finding is to be settled, marked where it is past; empty without one."""
+    if finding.due_on is None:
+        return ""
+    if is_late(finding, today=localdate()):
+        return badge("late", _("late: {day}").format(day=finding.due_on))
+    return badge("due", _("due on {day}").format(day=finding.due_on))
 
 
 def _counts(facts: ReviewOut) -> list[tuple[str, int]]:

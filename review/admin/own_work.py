@@ -12,6 +12,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
 from hub.admin_site.pages import admin_page, principal_of, render_page
+from review.admin.desk import due_badge
 from review.models import Finding
 from review.triage.own_work import SOON, own_work
 
@@ -28,7 +29,7 @@ def page(request: HttpRequest) -> HttpResponseBase:
         "admin/review/own_work.html",
         title=_("My work"),
         work=work,
-        assigned=[_shown(one) for one in work.assigned],
+        assigned=[(*_shown(one), due_badge(one)) for one in work.assigned],
         ending=[(*_shown(one), (one.expires_at - now).days if one.expires_at else 0) for one in work.ending],
         days=SOON.days,
     )

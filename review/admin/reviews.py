@@ -21,6 +21,7 @@ from knowledge.models import Collection
 from review.admin import desk_pages, people_pages, review_pages, start_pages, triage_pages
 from review.models import UNFINISHED, Review
 from review.runs.reviews import list_reviews
+from review.triage.signing import sign_off_label, with_signatures_noted
 
 
 class ReviewChangeList(KeysetChangeList):
@@ -37,7 +38,16 @@ class ReviewAdmin(ReadOnlyMixin, KeysetModelAdmin):
     """Reviews are started and cancelled by the services; nothing is edited or deleted here."""
 
     change_list_template = "admin/review/review/list.html"
-    list_display = ("document", "checklist", "state", "verdict_badge", "requested_by", "created_at", "finished_at")
+    list_display = (
+        "document",
+        "checklist",
+        "state",
+        "verdict_badge",
+        "sign_off",
+        "requested_by",
+        "created_at",
+        "finished_at",
+    )
     list_filter = ("status", "verdict")
     search_fields = ("public_id",)
     search_help_text = _("Words of the document's title or path, or an id (rev_…, doc_…)")
@@ -70,7 +80,9 @@ class ReviewAdmin(ReadOnlyMixin, KeysetModelAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Review]:
         """Keep what the person may read, with all that a row shows."""
         reviews = list_reviews(principal_of(request))
-        return reviews.select_related("checklist_version__checklist", "version__document", "requested_by")
+        return with_signatures_noted(reviews).select_related(
+            "checklist_version__checklist", "version__document", "requested_by"
+        )
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponseBase:
         """List the reviews, and take a file in for a new one where the person may upload and ask for reviews."""
@@ -135,3 +147,7 @@ class ReviewAdmin(ReadOnlyMixin, KeysetModelAdmin):
     @admin.display(description=_("verdict"))
     def verdict_badge(self, review: Review) -> SafeString | str:
         return badge(review.verdict, review.get_verdict_display()) if review.verdict else "-"
+
+    @admin.display(description=_("sign-off"))
+    def sign_off(self, review: Review) -> str:
+        return sign_off_label(review) or "-"

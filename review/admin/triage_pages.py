@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import date
 from typing import Any
 from urllib.parse import urlencode
 
-from django.contrib.auth.models import User
-from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
@@ -32,7 +30,7 @@ from knowledge.ingest.content import blocks_of
 from knowledge.models import VersionContent
 from knowledge.originals import SHOWN_FORMATS
 from knowledge.types.documents import Block, BlockKind
-from review.admin.desk import desk_after, desk_context, may_decide
+from review.admin.desk import desk_after, desk_context, due_badge, may_decide
 from review.admin.review_pages import find_listed
 from review.evaluation.cases import OWN_DATASET
 from review.models import SEVERITIES, VERDICTS, CarryMark, EventKind, Review, Triage
@@ -41,6 +39,7 @@ from review.report.facts import label, place_of
 from review.runs.finding_schemas import FindingOut, sure_first
 from review.runs.reviews import get_review, review_facts, show_findings, show_review
 from review.runs.schemas import ReviewOut
+from review.triage.assigning import people_to_assign
 from review.triage.carry_over import carry_offer
 from review.triage.decisions import TriageChange, finding_history, triage_findings
 
@@ -48,7 +47,6 @@ AROUND = 700
 """Characters shown before and after the place, at least; whole blocks are shown."""
 MOST = 6000
 """Characters of one block that are shown; of longer ones the part around the place."""
-MAX_ASSIGNEES = 200
 FILTERS = ("severity", "triage", "item", "assignee", "q")
 MAX_PASSAGES = 5
 CHOSEN_DATASET = "hub_case_dataset"
@@ -128,7 +126,7 @@ def triage(request: HttpRequest, pk: int) -> HttpResponseBase:
         states=Triage.choices,
         verdicts=dict(VERDICTS),
         items=sorted({one.check_item_id for one in facts.findings}),
-        people=_people(review),
+        people=people_to_assign(review),
         offer=carry_offer(principal, review) if may_act else None,
         marks=dict(CarryMark.choices),
         datasets=datasets_for(request) if may_act else [],
@@ -140,7 +138,13 @@ def triage(request: HttpRequest, pk: int) -> HttpResponseBase:
 def _row(finding: FindingOut) -> dict[str, Any]:
     """A finding in the list."""
     severity, state = label(SEVERITIES, finding.severity), label(Triage.choices, finding.triage)
-    return {"finding": finding, "place": place_of(finding), "severity": severity, "state": state}
+    return {
+        "finding": finding,
+        "place": place_of(finding),
+        "severity": severity,
+        "state": state,
+        "due": due_badge(finding),
+    }
 
 
 def _is_wanted(finding: FindingOut, asked: Mapping[str, str]) -> bool:
@@ -165,16 +169,6 @@ def _checks(facts: ReviewOut) -> list[tuple[Any, str]]:
     )
 
 
-def _people(review: Review) -> list[str]:
-    """Who may be given a finding: people with a role in the document's collection, and superusers."""
-    if review.version is None:
-        return []
-    of_collection = Q(collectiongrant__collection=review.version.document.collection_id)
-    of_group = Q(groups__collectiongrant__collection=review.version.document.collection_id)
-    users = User.objects.filter(of_collection | of_group | Q(is_superuser=True), is_active=True)
-    return list(users.order_by("username").values_list("username", flat=True).distinct()[:MAX_ASSIGNEES])
-
-
 @require_GET
 @never_cache
 def finding(request: HttpRequest, pk: int, finding_id: str) -> HttpResponse:
@@ -195,7 +189,7 @@ def finding(request: HttpRequest, pk: int, finding_id: str) -> HttpResponse:
             for event in finding_history(principal, finding_id)
         ],
         "states": Triage.choices,
-        "people": _people(review),
+        "people": people_to_assign(review),
         "carried_state": label(Triage.choices, found.carried.triage) if found.carried else "",
         "may_keep": may_keep_cases(principal),
         "original": _original(found, review),
@@ -238,7 +232,8 @@ def _passages(review: Review, found: FindingOut) -> list[tuple[str, str]]:
 
 @require_POST
 def save(request: HttpRequest, pk: int) -> JsonResponse:
-    """Change findings as the JSON body says: {finding_ids, triage, reason, comment, expires_at, assignee, revision}.
+    """Change findings as the JSON body says: {finding_ids, triage, reason, comment, expires_at, assignee, due_on,
+    revision}.
 
     Answers the rows as they are now, and the parts of the page that they change; a refusal is {error, code} with the
     status that REST gives, too.
@@ -260,6 +255,7 @@ def save(request: HttpRequest, pk: int) -> JsonResponse:
             "kind": KINDS.get(one.triage, "plain"),
             "revision": one.revision,
             "assignee": one.assignee or "",
+            "due": due_badge(one),
             "reason": one.triage_reason or "",
             "expires_at": f"{localtime(one.expires_at):%Y-%m-%d}" if one.expires_at else "",
         }
@@ -295,20 +291,22 @@ def _change(asked: Mapping[str, Any]) -> TriageChange:
         triage=str(asked["triage"]) if asked.get("triage") else None,
         reason=str(asked.get("reason") or ""),
         comment=str(asked.get("comment") or ""),
-        expires_at=_end_of(str(asked["expires_at"])) if asked.get("expires_at") else None,
+        expires_at=end_of_day(_day("expires_at", asked["expires_at"])) if asked.get("expires_at") else None,
         assignee=str(asked["assignee"]) if asked.get("assignee") is not None else None,
+        due_on=_day("due_on", asked["due_on"]) if asked.get("due_on") else asked.get("due_on"),
         revision=revision if isinstance(revision, int) else None,
     )
 
 
-def _end_of(text: str) -> datetime:
+def _day(field: str, given: object) -> date:
+    text = str(given)
     try:
         day = parse_date(text)
     except ValueError:
         day = None
     if day is None:
-        raise InvalidInput(_("“{value}” is no date; write it like 2026/3/31."), value=text, field="expires_at")
-    return end_of_day(day)
+        raise InvalidInput(_("“{value}” is no date; write it like 2026/3/31."), value=text, field=field)
+    return day
 
 
 def may_keep_cases(principal: Principal) -> bool:

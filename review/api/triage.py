@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import date, datetime
-from typing import Annotated
+from typing import Annotated, Literal
 
 from django.utils import timezone
 from ninja import Field, File, Router, Schema, UploadedFile
@@ -58,6 +58,9 @@ class TriageIn(Schema):
         None, description="when a waiver ends (it needs one): 2026-03-31, or a time with its zone"
     )
     assignee: ShortText | None = Field(None, description="user name; empty takes the assignment away")
+    due_on: date | Literal[""] | None = Field(
+        None, description="the last day on which it is to be settled; empty takes it away"
+    )
     answer: FindingAnswerIn | None = None
     revision: Integer | None = Field(None, description=REVISION)
 
@@ -93,7 +96,7 @@ def _change(asked: TriageIn) -> TriageChange:
 
 @router.patch("/findings/{finding_id}", response=FindingOut)
 def triage_finding(request: HubRequest, finding_id: str, asked: TriageIn) -> FindingOut:
-    """Decide on a finding, comment it, or assign it. Verdicts of the check and the review follow."""
+    """Decide on a finding, comment it, or assign it with its due day. Verdicts of the check and the review follow."""
     finding = decisions.triage_finding(principal=request.principal, finding_id=finding_id, change=_change(asked))
     return show_findings(request.principal, [finding])[0]
 

@@ -341,6 +341,7 @@ class Finding(models.Model):
 
     ``rests_on`` holds the ids of the other documents that were read to make it, and of those that a decision carried
     over to it rests on. ``revision`` counts what people changed; ``expires_at`` is set for waived findings only.
+    ``due_on`` is the last day on which it is to be settled.
     """
 
     public_id = models.CharField(max_length=40, unique=True, default=partial(new_id, "fnd"), editable=False)
@@ -368,6 +369,7 @@ class Finding(models.Model):
     assignee = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
     )
+    due_on = models.DateField(_("due on"), null=True, blank=True)
     revision = models.PositiveIntegerField(default=0)
     state = models.CharField(_("state"), max_length=10, choices=FindingState.choices, default=FindingState.FOUND)
     second_opinion = models.JSONField(default=dict)

@@ -19,6 +19,7 @@ class EventKind(models.TextChoices):
     TRIAGE = "triage", _("state")
     COMMENT = "comment", _("comment")
     ASSIGN = "assign", _("assignment")
+    DUE = "due", _("due day")
     ANSWER = "answer", _("answer")
     REOPEN = "reopen", _("waiver expired")
     CARRY = "carry", _("carried over")
@@ -38,7 +39,7 @@ class Act(models.Model):
 
 
 class FindingEvent(Act):
-    """One line of a finding's history. ``before`` and ``after`` are states, names or empty, by ``kind``.
+    """One line of a finding's history. ``before`` and ``after`` are states, names, days or empty, by ``kind``.
 
     ``origin`` is the finding of an earlier review that the line came from, or, when a later review closed the finding,
     that review; empty for what was said here.

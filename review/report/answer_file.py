@@ -19,7 +19,16 @@ from knowledge.parsers.errors import ParseError
 from knowledge.parsers.tables import read_workbook
 from knowledge.text.dates import read_day
 from review.models import Triage
-from review.report.sheet import ANSWER_FIELDS, COLUMNS, FORMAT_NAME, HIDDEN_SHEET, cell_key, mark_of, plain_text
+from review.report.sheet import (
+    ANSWER_FIELDS,
+    COLUMNS,
+    DAY_FIELDS,
+    FORMAT_NAME,
+    HIDDEN_SHEET,
+    cell_key,
+    mark_of,
+    plain_text,
+)
 
 MAX_BYTES = 10 * 1024 * 1024
 MAX_ROWS = 20_000
@@ -130,7 +139,7 @@ def _exported(rows: Rows) -> tuple[str, dict[int, _Written]]:
 
 
 def _stored_value(field: str, value: Any) -> Any:  # noqa: ANN401 (a cell holds anything)
-    if field in {"answered_on", "expires_at"}:
+    if field in DAY_FIELDS:
         return value.date() if isinstance(value, datetime) else value
     return plain_text(str(value or ""))
 
@@ -237,7 +246,7 @@ def _number(value: object) -> int:
 def _value(field: str, value: Any) -> Any:  # noqa: ANN401 (a cell holds anything)
     if field == "triage":
         return _state(value)
-    if field in {"answered_on", "expires_at"}:
+    if field in DAY_FIELDS:
         return read_answer_day(value)
     text = plain_text(str(value if value is not None else "").strip())
     if len(text) > LIMITS[field]:

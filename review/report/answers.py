@@ -35,6 +35,7 @@ FIELD_NAMES: Mapping[str, Promise] = {
     "answered_on": _("Answered on"),
     "triage": _("State"),
     "expires_at": _("Waived until"),
+    "due_on": _("Due on"),
 }
 
 
@@ -177,7 +178,7 @@ def _check_state(wanted: Mapping[str, Any]) -> None:
 
 
 def _stored(finding: Finding) -> dict[str, Any]:
-    decided = {"triage": finding.triage, "expires_at": local_day(finding.expires_at)}
+    decided = {"triage": finding.triage, "expires_at": local_day(finding.expires_at), "due_on": finding.due_on}
     return asdict(answer_of(finding)) | decided
 
 
@@ -230,9 +231,10 @@ def _apply(principal: Principal, finding: Finding, change: AnswerChange) -> None
         triage=state,
         reason=answer.text if state else "",
         expires_at=end_of_day(until) if state == Triage.WAIVED and until else None,
+        due_on=(new["due_on"] or "") if "due_on" in new else None,
         answer=answer if given else None,
     )
-    if wanted.triage or wanted.answer:
+    if wanted != TriageChange():
         try:
             triage_finding(principal=principal, finding_id=change.finding_id, change=wanted)
         except InvalidInput as error:

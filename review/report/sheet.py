@@ -22,7 +22,8 @@ FORMAT_NAME = "hub-findings-1"
 MAX_CELL = 32_767
 """Characters in a cell. Source: Excel specifications and limits."""
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
-ANSWER_FIELDS = ("plan", "text", "answered_by", "answered_on", "triage", "expires_at")
+ANSWER_FIELDS = ("plan", "text", "answered_by", "answered_on", "triage", "expires_at", "due_on")
+DAY_FIELDS = frozenset({"answered_on", "expires_at", "due_on"})
 
 
 def xml_text(text: str) -> str:
@@ -68,6 +69,7 @@ COLUMNS: Sequence[Column] = (
     Column(field="answered_on", title=_("Answered on"), width=13),
     Column(field="triage", title=_("State"), width=13),
     Column(field="expires_at", title=_("Waived until"), width=13),
+    Column(field="due_on", title=_("Due on"), width=13),
 )
 
 

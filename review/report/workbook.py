@@ -23,6 +23,7 @@ from review.models import Triage
 from review.report.facts import ReportedFinding, ReportFacts, local_day
 from review.report.sheet import (
     COLUMNS,
+    DAY_FIELDS,
     FORMAT_NAME,
     HEADER_ROW,
     HIDDEN_SHEET,
@@ -120,11 +121,11 @@ def _write_row(sheet: Worksheet, row: int, item: ReportedFinding) -> None:
             cell.data_type = "s"
         cell.font = Font(name=FONT, size=10)
         cell.border = BORDER
-        centred = column.field in {"number", "severity", "answered_on", "triage", "expires_at"}
+        centred = column.field in {"number", "severity", "triage", *DAY_FIELDS}
         cell.alignment = Alignment(vertical="top", wrap_text=True, horizontal="center" if centred else None)
         if column.is_answer:
             cell.fill = ANSWER_FILL
-        if column.field in {"answered_on", "expires_at"}:
+        if column.field in DAY_FIELDS:
             cell.number_format = "yyyy/mm/dd"
     sheet.cell(row, 2).fill = SEVERITY_FILLS.get(item.finding.severity, SEVERITY_FILLS["info"])
     lines = max(_lines(str(_value(item, column) or ""), column.width) for column in COLUMNS)
@@ -157,6 +158,7 @@ def _value(item: ReportedFinding, column: Column) -> Value:
         "answered_on": answer.answered_on if answer else None,
         "triage": item.triage,
         "expires_at": local_day(finding.expires_at),
+        "due_on": finding.due_on,
     }
     return values[column.field]
 
@@ -184,7 +186,7 @@ def _validate(sheet: Worksheet, last: int) -> None:
         type="date", operator="greaterThan", formula1="36526", allow_blank=True, showErrorMessage=True
     )
     days.errorTitle, days.error = _("Date"), _("Enter a date such as 2026/3/31.")
-    by_field = {"triage": states, "plan": plan, "answered_on": days, "expires_at": days}
+    by_field = {"triage": states, "plan": plan, **dict.fromkeys(DAY_FIELDS, days)}
     for validation in (states, plan, days):
         sheet.add_data_validation(validation)
     for index, column in enumerate(COLUMNS, 1):

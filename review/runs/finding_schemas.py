@@ -97,6 +97,7 @@ class FindingOut(BaseModel):
     triaged_at: datetime | None
     expires_at: datetime | None = Field(description="when a waiver ends and the finding is open again")
     assignee: str | None
+    due_on: date | None = Field(description="the last day on which it is to be settled")
     answer: AnswerOut | None
     carried: CarriedOut | None = Field(description="the earlier review that the decision was carried over from")
     revision: int = Field(description="give it back when changing the finding; another one by then is a conflict")

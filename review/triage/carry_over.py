@@ -161,6 +161,7 @@ class _Carrying:
         # what people said of the earlier finding is for those who may read what that one rests on
         new.rests_on = sorted({*new.rests_on, *old.rests_on})
         new.assignee = old.assignee if self._may_read(old.assignee, new) else None
+        new.due_on = old.due_on
         new.carried = {
             "review_id": self.base.public_id,
             "finding_id": old.public_id,
@@ -169,7 +170,7 @@ class _Carrying:
             "mark": mark.value,
         }
         new.revision += 1
-        new.save(update_fields=[*TRIAGE_FIELDS, "assignee", "carried", "rests_on", "revision"])
+        new.save(update_fields=[*TRIAGE_FIELDS, "assignee", "due_on", "carried", "rests_on", "revision"])
         FindingEvent.objects.bulk_create([*_comments(old, new), self._note(old, new, carried)])
 
     def _may_read(self, user: User | None, finding: Finding) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, fields
 from datetime import date, datetime
+from typing import Literal
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -17,7 +18,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal, Scope, system_principal
-from hub.access.services import principal_for_user, record_event
+from hub.access.services import record_event
 from hub.core.bounds import LONG_TEXT
 from hub.core.errors import Conflict, InvalidInput, NotFound, not_one_of
 from hub.core.scheduled_rows import Outcome, for_each_row
@@ -31,6 +32,7 @@ from review.models import (
     Review,
     Triage,
 )
+from review.triage.assigning import find_assignee
 from review.triage.verdicts import lock_for_change, recompute
 
 MAX_BULK = 1000
@@ -53,7 +55,7 @@ ANSWER_FIELDS = tuple(field.name for field in fields(Answer))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TriageChange:
-    """What to change; None leaves a field as it is. ``assignee`` is a user name, "" takes the assignment away.
+    """What to change; None leaves a field as it is, and "" takes the ``assignee`` (a user name) or ``due_on`` away.
 
     ``revision`` is the finding's revision that the person has seen; another one by now is a Conflict.
     """
@@ -63,6 +65,7 @@ class TriageChange:
     comment: str = ""
     expires_at: datetime | None = None
     assignee: str | None = None
+    due_on: date | Literal[""] | None = None
     answer: Answer | None = None
     revision: int | None = None
 
@@ -87,7 +90,7 @@ def triage_findings(*, principal: Principal, finding_ids: Sequence[str], change:
     rows = Finding.objects.select_related("result__review", "assignee", "answer")
     by_id = {row.public_id: row for row in rows.filter(public_id__in=wanted, result__review__in=reviews)}
     findings = [by_id[one] for one in wanted if one in by_id]
-    assignee = _assignee(change.assignee, findings)
+    assignee = find_assignee(change.assignee, findings)
     for finding in findings:
         _apply(principal, finding, change, assignee)
     recompute({finding.result for finding in findings})
@@ -169,8 +172,9 @@ def _check(change: TriageChange, *, now: datetime) -> None:
             raise InvalidInput(_("{field}: at most {limit} characters."), field=name, limit=MAX_TEXT)
     if change.triage is None and change.reason and not change.comment:
         raise InvalidInput(_("reason: it belongs to a triage state; for a remark use comment."), field="reason")
-    if change.triage is None and change.assignee is None and change.answer is None and not change.comment.strip():
-        raise InvalidInput(_("Nothing to change: give triage, comment or assignee."))
+    given = (change.triage, change.assignee, change.due_on, change.answer)
+    if all(one is None for one in given) and not change.comment.strip():
+        raise InvalidInput(_("Nothing to change: give triage, comment, assignee or due_on."))
 
 
 def _check_waiver(change: TriageChange, *, now: datetime) -> None:
@@ -187,20 +191,6 @@ def _check_waiver(change: TriageChange, *, now: datetime) -> None:
         raise InvalidInput(_("expires_at: a waiver needs the day when it ends."), field="expires_at")
     if change.expires_at <= now:
         raise InvalidInput(_("expires_at: a waiver must end in the future."), field="expires_at")
-
-
-def _assignee(name: str | None, findings: Iterable[Finding]) -> User | None:
-    """Find who is to work on the findings: somebody who may read them. Others answer like unknown names."""
-    if not name:
-        return None
-    user = User.objects.filter(username=name, is_active=True).first()
-    wanted = {finding.pk for finding in findings}
-    readable = Finding.objects.visible_to(principal_for_user(user)).filter(pk__in=wanted).count() if user else 0
-    if user is None or readable < len(wanted):
-        raise InvalidInput(
-            _('assignee: "{name}" is no user who may read this review.'), code="unknown_assignee", name=name
-        )
-    return user
 
 
 def _refuse_stale(finding: Finding, revision: int | None) -> None:
@@ -225,6 +215,7 @@ def _apply(principal: Principal, finding: Finding, change: TriageChange, assigne
     events = [
         *_decide(principal, finding, change),
         *_assign(finding, change, assignee),
+        *_set_due(finding, change),
         *_answer(finding, change.answer),
     ]
     if change.comment.strip():
@@ -235,7 +226,7 @@ def _apply(principal: Principal, finding: Finding, change: TriageChange, assigne
     if events:
         finding.revision += 1
         # never the whole row: what was loaded may lack quotes that this caller may not see
-        finding.save(update_fields=[*TRIAGE_FIELDS, "assignee", "revision"])
+        finding.save(update_fields=[*TRIAGE_FIELDS, "assignee", "due_on", "revision"])
 
 
 TRIAGE_FIELDS = ("triage", "triage_reason", "triaged_by", "triaged_at", "expires_at")
@@ -261,6 +252,15 @@ def _assign(finding: Finding, change: TriageChange, assignee: User | None) -> li
     before = finding.assignee.get_username() if finding.assignee else ""
     finding.assignee = assignee
     return [FindingEvent(kind=EventKind.ASSIGN, before=before, after=assignee.get_username() if assignee else "")]
+
+
+def _set_due(finding: Finding, change: TriageChange) -> list[FindingEvent]:
+    due_on = change.due_on or None
+    if change.due_on is None or finding.due_on == due_on:
+        return []
+    days = [day.isoformat() if day else "" for day in (finding.due_on, due_on)]
+    finding.due_on = due_on
+    return [FindingEvent(kind=EventKind.DUE, before=days[0], after=days[1])]
 
 
 def _answer(finding: Finding, answer: Answer | None) -> list[FindingEvent]:

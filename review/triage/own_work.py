@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, F, Q, QuerySet
 
 from hub.access.principals import Principal, Scope
 from hub.access.services import record_event
@@ -19,7 +19,7 @@ SOON = timedelta(days=30)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnWork:
-    """At most MOST_SHOWN of each kind; the first to end, or the newest, come first."""
+    """At most MOST_SHOWN of each kind; the first to end or to be due, or the newest, come first."""
 
     assigned: Sequence[Finding]
     """Findings of reviews that nobody signed off, assigned to the person, that are not settled."""
@@ -43,7 +43,11 @@ def own_work(principal: Principal, *, now: datetime) -> OwnWork:
     mine = findings.visible_to(principal).filter(assignee_id=principal.user_id, triage__in=COUNTED)
     waived = findings.visible_to(principal, Scope.TRIAGE).filter(triage=Triage.WAIVED, expires_at__lte=now + SOON)
     work = OwnWork(
-        assigned=list(mine.order_by("-result__review_id", "result__position", "ordinal")[:MOST_SHOWN]),
+        assigned=list(
+            mine.order_by(F("due_on").asc(nulls_last=True), "-result__review_id", "result__position", "ordinal")[
+                :MOST_SHOWN
+            ]
+        ),
         assigned_total=mine.count(),
         ending=list(waived.order_by("expires_at")[:MOST_SHOWN]),
         to_sign=[one for one in _signed_once(principal)[:MOST_SHOWN] if may_sign_second(principal, one)],

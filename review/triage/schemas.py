@@ -15,7 +15,7 @@ from review.runs.schemas import SignatureOut
 class HistoryLineOut(BaseModel):
     """Who changed what of a finding.
 
-    ``kind`` is triage, comment, assign, answer, carry (from an earlier review) or reopen (a waiver has ended).
+    ``kind`` is triage, comment, assign, due, answer, carry (from an earlier review) or reopen (a waiver has ended).
     """
 
     kind: str

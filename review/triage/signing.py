@@ -6,8 +6,10 @@ from collections.abc import Iterator, Sequence
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import F, QuerySet
 from django.utils import timezone
 from django.utils.functional import Promise
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.models import AuditEvent
@@ -16,6 +18,7 @@ from hub.access.services import record_event
 from hub.core.errors import Conflict
 from hub.core.shapes import filled
 from review.models import Review, ReviewStatus, Signature, Triage
+from review.models.reviews import HasSignatures
 from review.runs.reviews import get_review
 from review.runs.schemas import signature_out
 from review.triage.decisions import reopen_expired_waivers_of
@@ -42,6 +45,21 @@ def state_of(review: Review) -> SignOffOut:
         signatures=list(map(signature_out, review.signatures.all())),
         blocking=[] if review.signed_at else list(blockers(review)),
     )
+
+
+def with_signatures_noted(reviews: QuerySet[Review]) -> QuerySet[Review]:
+    """Annotate ``has_signatures``: whether anybody has signed the review."""
+    return reviews.annotate(has_signatures=HasSignatures(F("pk")))
+
+
+def sign_off_label(review: Review) -> str:
+    """Say that a review is signed off, or waits for a second signature; empty where nobody has signed.
+
+    Expects what :func:`with_signatures_noted` annotates.
+    """
+    if review.signed_at is not None:
+        return gettext("signed off on {day}").format(day=f"{timezone.localtime(review.signed_at):%Y-%m-%d}")
+    return gettext("waits for a second signature") if review.__dict__["has_signatures"] else ""
 
 
 def _people_needed() -> int:

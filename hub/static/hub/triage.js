@@ -11,6 +11,7 @@
   const rows = [...page.querySelectorAll(".hub-triage-row[data-state]")];
   const STATES = { a: "accepted", r: "rejected", f: "fixed", o: "open" };
   const VERDICTS = { 1: "pass", 2: "warning", 3: "fail", 4: "not_applicable" };
+  const LEFT_BY_ENTER = "#hub-triage-reason, [data-triage-due]";
   const MOST_UNDONE = 100;
   const WAIT_FOR_ORIGINAL_MS = 250; // who runs through the rows asks for no picture
   const done = []; // what was decided here, the last one last: each knows how it is taken back
@@ -122,6 +123,7 @@
     row.dataset.reason = state.reason;
     row.dataset.expiresAt = state.expires_at;
     row.querySelector("[data-assignee]").textContent = state.assignee;
+    row.querySelector("[data-due]").innerHTML = state.due;
   }
 
   function showDesk(desk) {
@@ -272,6 +274,7 @@
     else if (key === "w") askFor("waive", targets);
     else if (key === "c") askFor("comment", targets);
     else if (key === "e") keepFindings(targets);
+    else if (key === "d") detail.querySelector("[data-triage-assignee]").focus();
   }
 
   document.addEventListener("keydown", (event) => {
@@ -282,7 +285,7 @@
     }
     if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
     if (event.target.matches("input:not([type=checkbox]), select, textarea")) {
-      if (event.key === "Escape" || (event.key === "Enter" && event.target.id === "hub-triage-reason")) event.target.blur();
+      if (event.key === "Escape" || (event.key === "Enter" && event.target.matches(LEFT_BY_ENTER))) event.target.blur();
       return;
     }
     if (event.key === "j" || event.key === "k") {
@@ -293,7 +296,7 @@
       keys.showModal();
     } else if (event.key === "x" && current && mayAct()) {
       current.querySelector("input").click();
-    } else if ("arfowceus1234".includes(event.key)) {
+    } else if ("arfowcedus1234".includes(event.key)) {
       event.preventDefault();
       act(event.key);
     }
@@ -328,7 +331,15 @@
       }
     }
     if (event.target.matches("[type=checkbox]")) countChosen();
-    if (event.target.matches("[data-triage-assignee]") && current) save([current], { assignee: event.target.value });
+    if (event.target.matches("[data-triage-assignee]")) save(targetsOf("finding"), { assignee: event.target.value });
+  });
+
+  // a day is typed in parts, each of which changes it: it counts when the field is left
+  page.addEventListener("focusout", (event) => {
+    const day = event.target;
+    if (!day.matches("[data-triage-due]") || day.value === day.defaultValue) return;
+    day.defaultValue = day.value;
+    save(targetsOf("finding"), { due_on: day.value });
   });
 
   document.addEventListener("submit", (event) => {

@@ -10,6 +10,7 @@ import openpyxl
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
+from django.utils.timezone import localdate
 
 from hub.access.principals import Role, local_operator
 from review.models import Finding, Review
@@ -170,6 +171,28 @@ def test_a_body_that_is_nested_too_deeply_or_can_not_be_stored_is_refused(client
     for body in ("[" * 200_000, '{"reason": "\\u0000"}', '{"reason": "\\ud800"}', "\xff"):
         answer = client.post(address, body.encode("latin-1"), content_type="application/json")
         assert answer.status_code == 422, answer.content
+
+
+def test_the_sign_off_shows_on_the_review_and_in_both_lists(client, review):
+    settle_everything(review)
+    addresses = [
+        reverse("admin:review_review_changelist"),
+        reverse("admin:review_review_change", args=[review.pk]),
+        reverse("reviews"),
+        reverse("review", args=[review.public_id]),
+    ]
+    assert not any("承認済み" in client.get(one).content.decode() for one in addresses)
+    send(client, review, "sign_off", comment="")
+    for one in addresses:
+        assert f"承認済み（{localdate()}）" in client.get(one).content.decode()
+
+
+def test_a_review_that_waits_for_a_second_signature_says_so_in_the_lists(client, review, settings):
+    settings.CONFIG = settings.CONFIG.model_copy(update={"hub_two_person_sign_off": True})
+    settle_everything(review)
+    send(client, review, "sign_off", comment="")
+    for name in ("admin:review_review_changelist", "reviews"):
+        assert "二人目の署名待ち" in client.get(reverse(name)).content.decode()
 
 
 def test_the_page_says_what_blocks_signing_and_who_still_has_to_sign(client, review, settings):

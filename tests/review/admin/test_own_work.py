@@ -51,6 +51,19 @@ def test_findings_are_listed_for_who_they_are_assigned_to_until_they_are_settled
     assert seen.get().resource == f"review:{review.public_id}"
 
 
+def test_late_findings_come_first_and_say_so(review: Review) -> None:
+    sato, today = reviewer(review, "佐藤"), timezone.localdate()
+    undated, later, late = Finding.objects.filter(result__review=review)[:3]
+    decide(undated, assignee="佐藤")
+    decide(later, assignee="佐藤", due_on=today + timedelta(days=3))
+    decide(late, assignee="佐藤", due_on=today - timedelta(days=1))
+    page = shown(sato)
+    places = [page.index(f"#{one.public_id}") for one in (late, later, undated)]
+    assert places == sorted(places)
+    assert page.count("期限切れ：") == 1
+    assert f"期限切れ：{today - timedelta(days=1)}" in page
+
+
 def test_who_lost_the_collection_sees_nothing_of_it_any_more(review: Review) -> None:
     sato = reviewer(review, "佐藤")
     finding = Finding.objects.filter(result__review=review).first()

@@ -56,6 +56,15 @@ def test_a_finding_is_decided_and_its_history_told(api, review):
     assert api("patch", "/findings/fnd_x", {"triage": "open"}).status_code == 404
 
 
+def test_a_finding_is_assigned_with_the_day_when_it_is_due(api, review):
+    finding = Finding.objects.filter(result__review=review).first().public_id
+    shown = api("patch", f"/findings/{finding}", {"assignee": "admin", "due_on": "2026-12-01"}).json()
+    assert (shown["assignee"], shown["due_on"]) == ("admin", "2026-12-01")
+    assert api("patch", f"/findings/{finding}", {"comment": "着手"}).json()["due_on"] == "2026-12-01"
+    assert api("patch", f"/findings/{finding}", {"due_on": ""}).json()["due_on"] is None
+    assert api("patch", f"/findings/{finding}", {"due_on": "そのうち"}).status_code == 422
+
+
 @pytest.mark.parametrize(
     "body",
     [

@@ -23,7 +23,7 @@ from tests.factories import principal_with
 pytestmark = pytest.mark.django_db
 OPERATOR = local_operator()
 FIRST_ROW = 5
-PLAN, TEXT, BY, ON, STATE, UNTIL = range(8, 14)
+PLAN, TEXT, BY, ON, STATE, UNTIL, DUE = range(8, 15)
 
 
 class Table:
@@ -192,6 +192,20 @@ def test_a_waiver_comes_back_with_its_reason_and_end(review):
     assert (finding.triage, finding.triage_reason) == ("waived", "次期更改で対応")
     assert finding.expires_at.year == 2099
     assert preview_answers(OPERATOR, review.public_id, Table(review).bytes()).changes == []
+
+
+def test_due_days_go_out_with_the_table_and_come_back(review):
+    numbers = [Table(review).number(row) for row in range(3)]
+    for number in numbers[:2]:
+        finding_id = numbered(review, number).public_id
+        triage_finding(principal=OPERATOR, finding_id=finding_id, change=TriageChange(due_on=date(2026, 12, 1)))
+    table = Table(review)
+    assert str(table.sheet.cell(FIRST_ROW, DUE).value).startswith("2026-12-01")
+    table.write(0, due="令和8年12月15日").write(1, due="").write(2, due=date(2027, 1, 8))
+    found = apply_answers(OPERATOR, review.public_id, table.bytes())
+    assert not found.errors
+    days = [numbered(review, number).due_on for number in numbers]
+    assert days == [date(2026, 12, 15), None, date(2027, 1, 8)]
 
 
 def test_files_that_are_no_such_table_are_refused(review, tmp_path):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from datetime import timedelta
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -83,7 +83,14 @@ def review(reviewed_twice, db) -> Review:
 
 def test_decisions_on_unchanged_findings_are_taken_over_with_where_they_came_from(base, review):
     ends = timezone.now() + timedelta(days=30)
-    same = decide(found(base, SAME), triage="waived", reason="次期で対応", expires_at=ends, comment="担当と合意")
+    same = decide(
+        found(base, SAME),
+        triage="waived",
+        reason="次期で対応",
+        expires_at=ends,
+        comment="担当と合意",
+        due_on=date(2026, 12, 1),
+    )
     told = carry(review, base)
     new = twin(review, same)
     assert (new.triage, new.triage_reason, new.expires_at, new.triaged_by) == (
@@ -92,6 +99,7 @@ def test_decisions_on_unchanged_findings_are_taken_over_with_where_they_came_fro
         ends,
         "operator",
     )
+    assert new.due_on == date(2026, 12, 1)
     assert new.carried == {
         "review_id": base.public_id,
         "finding_id": same.public_id,
