@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from knowledge.parsers.errors import parse_error, readable_size
 
 _MB = 1024 * 1024
+_RESERVE_BYTES = 16 * _MB
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,16 +46,23 @@ class ParseLimits:
 def bind_process(limits: ParseLimits, *, inherited_bytes: int = 0) -> None:
     """Lower this process's resource limits for good, and set an alarm that ends it even when orphaned.
 
-    ``memory_bytes`` come on top of the address space that the process had already.
+    ``memory_bytes`` come on top of the address space that the process had already; `take_reserve` adds a little more.
     """
     cpu_s = math.ceil(limits.cpu_s)
     # The soft limit ends it with SIGXCPU, which names the reason; at the hard one it would be SIGKILL.
     _lower(resource.RLIMIT_CPU, cpu_s, hard=cpu_s + 5)
-    _lower(resource.RLIMIT_AS, limits.memory_bytes + inherited_bytes)
+    memory_bytes = limits.memory_bytes + inherited_bytes
+    _lower(resource.RLIMIT_AS, memory_bytes, hard=memory_bytes + _RESERVE_BYTES)
     _lower(resource.RLIMIT_FSIZE, limits.max_output_bytes)
     _lower(resource.RLIMIT_CORE, 0)
     # The parent kills at wall_s; the alarm is for a parent that died.
     signal.alarm(math.ceil(limits.wall_s) + 5)
+
+
+def take_reserve() -> None:
+    """Let this process, which failed and may have no memory left, have what it needs to say why."""
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
 
 
 def _lower(kind: int, soft: int, *, hard: int | None = None) -> None:

@@ -111,6 +111,11 @@ def _loaded(cell: Any) -> Cell:  # noqa: ANN401 - JSON
     raise ValueError("a cell is no plain value")
 
 
+def prepare() -> None:
+    """Load once what each child would load."""
+    import openpyxl  # noqa: F401
+
+
 def read_workbook_file(
     path: Path,
     *,

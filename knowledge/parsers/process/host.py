@@ -31,7 +31,7 @@ from hub.core.confinement import confine_files, drop_capabilities
 from hub.core.no_network import refuse_network
 from hub.core.processes import collect_seldom
 from knowledge.parsers.errors import ParseError, parse_error, readable_size
-from knowledge.parsers.limits import ParseLimits, bind_process
+from knowledge.parsers.limits import ParseLimits, bind_process, take_reserve
 from knowledge.parsers.registry import DOCUMENT_TASK, preload
 from knowledge.parsers.serialize import dump_error
 
@@ -88,16 +88,20 @@ def _outcome(request: dict[str, Any], limits: ParseLimits, *, folder: Path) -> s
         module, _colon, function = request["task"].partition(":")
         task = getattr(import_module(module), function)
         return str(task(Path(request["path"]), limits=limits, folder=folder, **request["arguments"]))
-    except ParseError as error:
-        return dump_error(error)
-    except MemoryError:
-        return dump_error(parse_error("out_of_memory", limit=readable_size(limits.memory_bytes)))
-    except RecursionError:
-        return dump_error(parse_error("too_complex"))
-    except Exception:
-        if not _is_memory_spent():
-            raise
-        return dump_error(parse_error("out_of_memory", limit=readable_size(limits.memory_bytes)))
+    except Exception as error:  # noqa: BLE001 (named, or raised again by `_reason`)
+        take_reserve()
+        return dump_error(_reason(error, limits))
+
+
+def _reason(error: Exception, limits: ParseLimits) -> ParseError:
+    """Name what a task failed by; raises ``error`` again when that is not known."""
+    if isinstance(error, ParseError):
+        return error
+    if isinstance(error, RecursionError):
+        return parse_error("too_complex")
+    if isinstance(error, MemoryError) or _is_memory_spent():
+        return parse_error("out_of_memory", limit=readable_size(limits.memory_bytes))
+    raise error
 
 
 def _is_memory_spent() -> bool:

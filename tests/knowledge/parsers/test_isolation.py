@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import resource
 import signal
 import subprocess
 import sys
@@ -18,11 +17,12 @@ import knowledge
 from hub.core.processes import PerProcess
 from knowledge.parsers import ParseError, ParseLimits, parse_isolated
 from knowledge.parsers.errors import parse_error
-from knowledge.parsers.process import host
-from knowledge.parsers.process.isolation import Host, HostLost, HostPool, host_environment
+from knowledge.parsers.process.isolation import Host, HostLost, HostPool, as_it_is, host_environment, run_isolated
 from knowledge.parsers.registry import DOCUMENT_TASK, parse_file
 from knowledge.parsers.serialize import dump_document, dump_error, load_document, load_result
 from tests.knowledge.parsers.pdf_writer import PdfPage, write_pdf
+
+TASKS = "tests.knowledge.parsers.failing_tasks"
 
 
 def request_for(path: Path, **limits: float) -> dict[str, object]:
@@ -274,18 +274,23 @@ def test_notebooks_are_converted(tmp_path: Path) -> None:
     assert [block.kind.value for block in document.blocks] == ["heading", "paragraph", "code"]
 
 
-def fail_within(_path: Path, **_given: object) -> str:
-    raise SystemError("error return without exception set")
+def test_a_child_without_any_memory_left_has_enough_to_say_so(tmp_path: Path) -> None:
+    request = {"task": f"{TASKS}:spend_all_memory", "path": str(tmp_path), "more_files": [], "arguments": {}}
+    (tmp_path / "request.json").write_text(json.dumps({**request, "limits": {"memory_bytes": 1 << 20}}))
+    host = Host()
+    try:
+        asked = {"task": str(request["task"]), "filename": "a.md"}
+        assert host.run(tmp_path, **asked, limits=ParseLimits(wall_s=60), heartbeat=None) == 0
+    finally:
+        host.kill()
+    with pytest.raises(ParseError) as caught:
+        load_result((tmp_path / "result.json").read_text())
+    assert caught.value.code == "out_of_memory"
 
 
-@pytest.mark.parametrize("limit", [1 << 20, 1 << 50])
-def test_any_failure_once_the_memory_is_spent_is_a_want_of_memory(
-    limit: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(resource, "getrlimit", lambda _kind: (limit, limit))
-    request = {"task": f"{__name__}:fail_within", "path": str(tmp_path / "a.md"), "arguments": {}}
-    if limit < 1 << 30:
-        assert "out_of_memory" in host._outcome(request, ParseLimits(), folder=tmp_path)
-    else:
-        with pytest.raises(SystemError):
-            host._outcome(request, ParseLimits(), folder=tmp_path)
+def test_the_same_failure_with_memory_left_is_named_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "a.md"
+    path.write_text("設計")
+    with pytest.raises(ParseError) as caught:
+        run_isolated(f"{TASKS}:fail", path, as_it_is, filename="a.md", limits=ParseLimits(wall_s=60))
+    assert (caught.value.code, caught.value.text.en.count("SystemError")) == ("parser_crashed", 1)
