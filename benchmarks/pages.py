@@ -3,7 +3,9 @@
 ``python -m benchmarks.pages`` writes ``--documents`` rows (20,000) with their versions, 5,000 reviews and 2,000
 questions into an embedded PostgreSQL in a scratch folder, without files and without vectors, and asks each page as a
 curator through Django's test client, with all of the hub's middleware. The first look at each page is not counted.
-Prints median and 95 % in ms, and the size of the page.
+Prints for each page median and 95 % in ms, the processor time of a look (this process and the database's connection)
+in ms, its statements, and its size. With ``--folder`` the hub is kept there and used again; ``--slowest`` prints the
+slowest statements of each page, too.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ import os
 import statistics
 import tempfile
 import time
+from contextlib import nullcontext
 from pathlib import Path
 
 REVIEWS, QUESTIONS = 5_000, 2_000
@@ -28,8 +31,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.pages", description=__doc__)
     parser.add_argument("--documents", type=int, default=20_000)
     parser.add_argument("--rounds", type=int, default=40, help="looks at each page")
+    parser.add_argument("--folder", type=Path, help="keep the hub here, and use it again")
+    parser.add_argument("--slowest", type=int, default=0, help="print as many of the slowest statements of each page")
+    parser.add_argument("--only", default="", help="measure the pages whose address has this in it")
     arguments = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="hub-benchmark-", ignore_cleanup_errors=True) as scratch:
+    kept = nullcontext(str(arguments.folder)) if arguments.folder else None
+    with kept or tempfile.TemporaryDirectory(prefix="hub-benchmark-", ignore_cleanup_errors=True) as scratch:
+        Path(scratch).mkdir(exist_ok=True)
         Path(scratch).chmod(0o711)
         os.environ |= {"ALLOWED_HOSTS": "testserver", "LOG_LEVEL": "ERROR", "DJANGO_SETTINGS_MODULE": "hub.settings"}
         os.environ |= {"HUB_DATA_DIR": scratch, "DATABASE_URL": ""}
@@ -38,12 +46,15 @@ def main() -> None:
         django.setup()
         from django.core.management import call_command
 
+        from knowledge.models import Document
+
         call_command("migrate", verbosity=0)
         started = time.perf_counter()
-        _fill(arguments.documents)
-        print(f"{arguments.documents} documents, {REVIEWS} reviews, {QUESTIONS} questions:", end=" ")
-        print(f"written in {time.perf_counter() - started:.1f} s")
-        _measure(arguments.rounds)
+        if not Document.objects.exists():
+            _fill(arguments.documents)
+            print(f"{arguments.documents} documents, {REVIEWS} reviews, {QUESTIONS} questions:", end=" ")
+            print(f"written in {time.perf_counter() - started:.1f} s")
+        _measure(arguments.rounds, arguments.slowest, arguments.only)
 
 
 def _fill(number: int) -> None:
@@ -129,9 +140,11 @@ def _fill(number: int) -> None:
         cursor.execute("ANALYZE")
 
 
-def _measure(rounds: int) -> None:
+def _measure(rounds: int, slowest: int, only: str) -> None:
     from django.contrib.auth.models import User
+    from django.db import connection
     from django.test import Client
+    from django.test.utils import CaptureQueriesContext
 
     from knowledge.models import VersionContent
 
@@ -139,19 +152,38 @@ def _measure(rounds: int) -> None:
     client.force_login(User.objects.get(username="担当"))
     shown = VersionContent.objects.get().version.document.public_id
     for page in PAGES:
+        if only not in page:
+            continue
         address = page.format(document=shown)
-        answer = client.get(address)
+        with CaptureQueriesContext(connection) as statements:
+            answer = client.get(address)
+        asked = statements.captured_queries
         assert answer.status_code == 200, (address, answer.status_code)
-        times = []
+        times, used = [], _processor_seconds()
         for _round in range(rounds):
             started = time.perf_counter()
             client.get(address)
             times.append((time.perf_counter() - started) * 1000)
+        used = (_processor_seconds() - used) * 1000 / rounds
         times.sort()
         print(
             f"{page:55} median {statistics.median(times):6.1f} ms   95 % {times[int(rounds * 0.95)]:6.1f} ms   "
-            f"{len(answer.content) / 1000:5.1f} kB"
+            f"processor {used:6.1f} ms   {len(asked):2} statements   {len(answer.content) / 1000:5.1f} kB",
+            flush=True,
         )
+        for one in sorted(asked, key=lambda one: -float(one["time"]))[:slowest]:
+            print(f"    {float(one['time']) * 1000:.0f} ms: {one['sql']}")
+
+
+def _processor_seconds() -> float:
+    """Processor time of this process and of the database's process that serves its connection."""
+    from django.db import connection
+
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_backend_pid()")
+        (server,) = cursor.fetchone()
+    fields = Path(f"/proc/{server}/stat").read_bytes().rpartition(b")")[2].split()
+    return time.process_time() + sum(map(int, fields[11:13])) / os.sysconf("SC_CLK_TCK")  # proc(5): utime, stime
 
 
 if __name__ == "__main__":

@@ -59,7 +59,7 @@ def documents(request: HttpRequest) -> HttpResponseBase:
     asked["q"] = request.GET.get("q", "").strip()
     page = paginate_keyset(
         (found if asked["status"] else found.filter(retired_at__isnull=True))
-        .select_related("collection", "document_type", "latest_version__blob", "owner")
+        .select_related("collection", "document_type", "latest_version")
         .annotate(
             size=Coalesce("latest_version__blob__size_bytes", 0), uploader=Coalesce("owner__username", Value(""))
         ),

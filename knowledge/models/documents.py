@@ -172,6 +172,10 @@ class Document(models.Model):
             models.UniqueConstraint(fields=["collection", "path", "classification"], name="one_document_per_place"),
             largest_json("metadata"),
         ]
+        indexes = [  # pages of the list begin in the middle of them
+            models.Index(fields=["updated_at", "id"], name="document_by_change"),
+            models.Index(fields=["title", "id"], name="document_by_title"),
+        ]
 
     def __str__(self) -> str:
         return self.title or self.path

@@ -230,3 +230,18 @@ def test_a_page_costs_as_many_queries_for_two_hundred_documents_as_for_one(curat
         ask_owner(read, "default", f"{number} つ目の質問")
     assert queries() == few
     assert len(client.get(address).content) < 60_000
+
+
+@pytest.mark.parametrize(
+    ("order", "index"), [("updated", "document_by_change"), ("-title", "document_by_title"), ("", "document_by_change")]
+)
+def test_a_page_of_the_list_is_read_from_an_index_in_its_order(curator, document, order, index):
+    client = client_of(curator)
+    with CaptureQueriesContext(connection) as seen:
+        client.get(f"/documents/?order={order}")
+    (listing,) = [one["sql"] for one in seen.captured_queries if 'AS "uploader"' in (one["sql"] or "")]
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_seqscan = off; SET LOCAL enable_sort = off")  # as with thousands of rows
+        cursor.execute(f"EXPLAIN {listing}")
+        plan = "\n".join(line for (line,) in cursor.fetchall())
+    assert index in plan
