@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from django.contrib import messages
@@ -22,19 +23,15 @@ from hub.core.strict_json import read_json
 from hub.home.pages import home_action, home_page, render_home
 from knowledge.collections import read_classification
 from knowledge.documents.documents import get_document
-from knowledge.documents.editing import (
-    DocumentChanges,
-    document_history,
-    facts_digest,
-    update_document,
-    update_documents,
-)
+from knowledge.documents.editing import DocumentChanges, facts_digest, update_document, update_documents
+from knowledge.documents.history import WRITTEN, HistoryLine, document_history
 from knowledge.documents.views import forget_view, keep_view
 from knowledge.models import Collection, Document, DocumentType
 
 MOST_AT_ONCE = 200
 LONGEST_METADATA = 20_000
 KEPT_QUERY = 1_000
+LONGEST_SHOWN = 300
 FIELDS = ("title", "document_type", "classification", "collection", "metadata")
 ACTIONS: dict[str, str | Promise] = {
     "DOCUMENT_UPLOAD": gettext_lazy("uploaded"),
@@ -128,7 +125,8 @@ def _metadata(text: str) -> dict[str, Any]:
 
 
 def _last_change(principal: Principal, public_id: str) -> AuditEvent | None:
-    return next((one for one in document_history(principal, public_id) if one.action == "DOCUMENT_CHANGE"), None)
+    events = (line.event for line in document_history(principal, public_id))
+    return next((one for one in events if one.action == "DOCUMENT_CHANGE"), None)
 
 
 def _again(
@@ -176,34 +174,65 @@ def history(request: HttpRequest, public_id: str) -> HttpResponseBase:
     principal = principal_of(request)
     lines = document_history(principal, public_id)
     document = get_document(principal, public_id)
-    collections = dict(Collection.objects.visible_to(principal, Scope.READ).values_list("pk", "name"))
-    kinds = {one.code: str(one) for one in DocumentType.objects.all()}
-    levels = {one.value: str(one.label) for one in Classification}
     named: dict[str, Mapping[Any, str]] = {
-        "document_type": kinds,
-        "classification": levels,
-        "collection": collections,
+        "document_type": {one.code: str(one) for one in DocumentType.objects.all()},
+        "classification": {one.value: str(one.label) for one in Classification},
+        "collection": dict(Collection.objects.visible_to(principal, Scope.READ).values_list("pk", "name")),
     }
     return render_home(
         request,
         "home/history.html",
         title=_("Changes of {title}").format(title=document.title),
         document=document,
-        lines=[(line, ACTIONS[line.action], _changes_in(line, named)) for line in lines],
+        lines=[(line.event, ACTIONS[line.event.action], _changes_in(line, named)) for line in lines],
     )
 
 
-def _changes_in(line: AuditEvent, named: Mapping[str, Mapping[Any, str]]) -> list[str]:
-    """What a line says of the change: the fields, with before and after where the trail keeps them."""
-    told = []
-    for column in line.details.get("changed", []):
-        name = str(FIELD_NAMES.get(column, column))
-        values = line.details.get(column.removesuffix("_id"))
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownChange:
+    """A field that was changed, with what was said before and after in words; both empty where they are not shown."""
+
+    field: str
+    before: str = ""
+    after: str = ""
+    is_withheld: bool = False
+
+
+def _changes_in(line: HistoryLine, named: Mapping[str, Mapping[Any, str]]) -> list[ShownChange]:
+    """What a line says of the change: the fields, with before and after where they are kept and may be seen."""
+    shown: list[ShownChange] = []
+    for column in line.event.details.get("changed", []):
+        name, field = str(FIELD_NAMES.get(column, column)), column.removesuffix("_id")
+        values = line.event.details.get(field)
         if isinstance(values, list):
-            known = named.get(column.removesuffix("_id"), {})
-            name += ": " + " → ".join(known.get(value, "-") for value in values)
-        told.append(name)
-    return told
+            before, after = (named[field].get(value, "") for value in values)
+            shown.append(ShownChange(field=name, before=before, after=after, is_withheld=not (before and after)))
+        elif field in WRITTEN:
+            shown += _written(name, field, line.written)
+        else:
+            shown.append(ShownChange(field=name))
+    return shown
+
+
+def _written(name: str, field: str, written: Mapping[str, tuple[Any, Any]] | None) -> list[ShownChange]:
+    """What people wrote in a field; of metadata each entry that differs by itself."""
+    if written is None:
+        return [ShownChange(field=name, is_withheld=True)]
+    if field not in written:
+        return [ShownChange(field=name)]
+    before, after = written[field]
+    if field != "metadata":
+        return [ShownChange(field=name, before=before, after=after)]
+    return [
+        ShownChange(field=f"{name}: {key}", before=_in_words(before.get(key)), after=_in_words(after.get(key)))
+        for key in sorted({*before, *after})
+        if before.get(key) != after.get(key)
+    ]
+
+
+def _in_words(value: object) -> str:
+    text = value if isinstance(value, str) else "" if value is None else json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}…"
 
 
 @home_action

@@ -1,4 +1,4 @@
-"""Changing what is said of a document: title, type, metadata, classification, collection, legal hold; its history."""
+"""Changing what is said of a document: title, type, metadata, classification, collection, legal hold."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from hub.access.models import AuditEvent
 from hub.access.principals import Classification, Principal, Scope
 from hub.access.services import record_event
 from hub.core.bounds import check_row
@@ -27,6 +26,7 @@ from knowledge.documents.documents import (
     document_not_found,
     get_document,
 )
+from knowledge.documents.history import keep_written
 from knowledge.graph.contribute import reclassify_document
 from knowledge.index.changes import note_tagged
 from knowledge.index.postings import write_postings
@@ -58,7 +58,7 @@ def update_document(*, principal: Principal, document_id: str, **changes: Unpack
     rest = {name: value for name, value in changes.items() if name != "legal_hold"}
     document = changeable_document(principal, document_id) if rest else get_document(principal, document_id)
     values = _checked(principal, changes)
-    told = _before_and_after(document, values)
+    told: dict[str, object] = _before_and_after(document, values)
     if values.get("collection_id") == document.collection_id:
         del values["collection_id"]
     elif "collection_id" in values and document.source_root:
@@ -79,6 +79,7 @@ def update_document(*, principal: Principal, document_id: str, **changes: Unpack
         if values:
             Document.objects.filter(pk=document.pk).update(**values, updated_at=timezone.now())
             changed = sorted(values.keys() - {"type_guess"})
+            told |= keep_written(document, values)
             record_event(principal, "DOCUMENT_CHANGE", f"document:{document_id}", changed=changed, **told)
         if "classification" in values or "collection_id" in values:
             note_tagged(document.pk)
@@ -111,7 +112,7 @@ def _checked(principal: Principal, changes: DocumentChanges) -> dict[str, Any]:
     return values
 
 
-def _before_and_after(document: Document, values: dict[str, Any]) -> dict[str, list[object]]:
+def _before_and_after(document: Document, values: dict[str, Any]) -> dict[str, object]:
     """What the audit trail keeps of a change beside the names of the fields: nothing that people wrote."""
     kept = {"document_type_id": "document_type", "classification": "classification", "collection_id": "collection"}
     return {
@@ -150,23 +151,6 @@ def facts_digest(document: Document) -> str:
     said = [document.title, document.document_type_id, document.classification, document.collection_id]
     text = json.dumps([*said, document.metadata], ensure_ascii=False, sort_keys=True)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
-
-
-CHANGES = (
-    *("DOCUMENT_UPLOAD", "DOCUMENT_CHANGE", "DOCUMENT_RESTORE", "DOCUMENT_REINDEX"),
-    *("LEGAL_HOLD_SET", "LEGAL_HOLD_LIFT"),
-)
-MOST_CHANGES = 50
-
-
-def document_history(principal: Principal, document_id: str) -> Sequence[AuditEvent]:
-    """Who changed what of a document, the latest first, MOST_CHANGES at most; as far as the audit trail reaches back.
-
-    For those who may change it. Raises NotFound, Forbidden.
-    """
-    changeable_document(principal, document_id)
-    lines = AuditEvent.objects.filter(resource=f"document:{document_id}", action__in=CHANGES)
-    return list(lines.order_by("-pk")[:MOST_CHANGES])
 
 
 def _line(text: str, *, field: str, limit: int) -> str:

@@ -16,6 +16,7 @@ from knowledge.models.documents import (
     VersionContent,
     WorkerHeartbeat,
 )
+from knowledge.models.edits import DocumentEdit
 from knowledge.models.generations import ChangeKind, GenerationStatus, IndexChange, IndexGeneration
 from knowledge.models.graph import (
     ContributionKind,

@@ -119,6 +119,8 @@ WRITTEN_BY_THE_HUB = {
     "knowledge.DocumentVersion.notices": "of the parser",
     "knowledge.DocumentVersion.anonymised": "numbers of replacements, by kind",
     "knowledge.DocumentVersion.asked_anonymising": "kinds and names of fields, bounded where an upload gives them",
+    "knowledge.DocumentEdit.values": "titles and metadata, bounded where they are given",
+    "knowledge.DocumentEdit.collection_ids": "two at most",
     "knowledge.PageText.reading": "what OCR read of a picture of limited size",
     "knowledge.VersionContent.markdown": "of the file, which has a largest size",
     "knowledge.VersionContent.blocks": "of the file",

@@ -13,13 +13,14 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from hub.access.permissions import Role
-from hub.access.principals import Classification
+from hub.access.principals import Classification, local_operator
 from hub.access.services import principal_for_user
 from hub.core.errors import Conflict, Forbidden, NotFound
-from knowledge.documents.editing import document_history, update_document
+from knowledge.documents.editing import update_document
+from knowledge.documents.history import MOST_CHANGES, document_history
 from knowledge.documents.reading import list_versions
 from knowledge.documents.views import MOST_VIEWS, document_views, keep_view
-from knowledge.models import Collection, Document, DocumentGraph
+from knowledge.models import Collection, Document, DocumentEdit, DocumentGraph
 from knowledge.questions import ask_owner, note_question
 from knowledge.search import search_sources
 from knowledge.types.search import SearchFilter, SearchQuery
@@ -60,15 +61,58 @@ def save(client: Client, document: Document, **changed: str) -> tuple[int, str]:
 
 
 def test_what_is_said_of_a_document_is_changed_on_its_page_and_told_in_its_history(curator, document):
-    client = client_of(curator)
+    client, document_title = client_of(curator), document.title
     changed = {"title": "新しい題名", "document_type": "test_plan", "metadata": '{"年度": "令和7年度"}'}
     assert save(client, document, **changed)[0] == 302
     document.refresh_from_db()
     said = (document.title, document.document_type_id, document.metadata)
     assert said == ("新しい題名", "test_plan", {"年度": "令和7年度"})
     page = unescape(client.get(f"/documents/{document.public_id}/history/").content.decode())
-    assert "基本設計書 → テスト計画書" in page
+    assert "<del>基本設計書</del> → <ins>テスト計画書</ins>" in page
+    assert f"<del>{document_title}</del> → <ins>新しい題名</ins>" in page
+    assert "年度: なし → <ins>令和7年度</ins>" in page
     assert "担当" in page
+
+
+def test_values_of_where_one_may_not_read_are_withheld_from_the_history(curator, document):
+    secret = new_collection(slug="secret", name="秘密の部屋")
+    mover = new_user(username="移す人")
+    for collection in (secret, document.collection):
+        grant(mover, Role.CURATOR, collection)
+    moved = {"principal": principal_for_user(mover), "document_id": document.public_id}
+    update_document(**moved, collection="secret", title="極秘の題名")
+    update_document(**moved, metadata={"値": "極秘の値"})
+    update_document(**moved, collection="default", title="公開の題名")
+    update_document(**moved, title="次の題名")
+    page = unescape(client_of(curator).get(f"/documents/{document.public_id}/history/").content.decode())
+    assert "極秘" not in page
+    assert "秘密の部屋" not in page
+    assert page.count("閲覧できないもの") == 5  # twice title and collection, and metadata
+    assert "<del>公開の題名</del> → <ins>次の題名</ins>" in page
+    page = unescape(client_of(mover).get(f"/documents/{document.public_id}/history/").content.decode())
+    assert "<del>極秘の題名</del> → <ins>公開の題名</ins>" in page
+    assert "値: なし → <ins>極秘の値</ins>" in page
+
+
+def test_values_of_a_higher_classification_are_withheld_too(curator, document):
+    operator = {"principal": local_operator(), "document_id": document.public_id}
+    update_document(**operator, classification=Classification.C3)
+    update_document(**operator, title="機密の題名")
+    update_document(**operator, classification=Classification.C2)
+    lines = document_history(principal_for_user(curator), document.public_id)
+    assert [line.written for line in lines[:3]] == [{}, None, {}]
+
+
+def test_what_is_kept_of_changes_is_bounded_and_goes_with_the_document(document):
+    operator = {"principal": local_operator(), "document_id": document.public_id}
+    for number in range(MOST_CHANGES + 2):
+        update_document(**operator, title=f"題名 {number}")
+    assert document.edits.count() == MOST_CHANGES
+    update_document(**operator, title=f"題名 {MOST_CHANGES + 1}")
+    assert document.edits.count() == MOST_CHANGES
+    assert document.edits.latest("pk").values == {"title": [f"題名 {MOST_CHANGES}", f"題名 {MOST_CHANGES + 1}"]}
+    document.delete()
+    assert not DocumentEdit.objects.exists()
 
 
 def test_what_can_not_be_kept_comes_back_with_all_that_was_typed(curator, document):
