@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
@@ -27,9 +26,8 @@ from hub.rest.responses import event_stream
 from knowledge.answering import Answer, AnswerSentence, Citation, Question, answer_question, follow_question
 from knowledge.questions import note_question, owned_collections, takes_requests
 from knowledge.text.excerpts import is_row
+from knowledge.text.quotes import in_one_line
 from knowledge.text.tables import cells_of
-
-_LINE_BREAK = re.compile(r"<br ?/?>")  # how parsers write the lines of a cell
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +38,7 @@ class Source:
     citation: Citation
     place: str
     link: str
-    quote: str  # as people read it: the cells of a row without the signs of Markdown
+    quote: str  # as people read it, without the signs of Markdown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +65,7 @@ class Numbering:
             if key not in self.sources:
                 self.sources[key] = _source(citation, number=len(self.sources) + 1)
             named.append(self.sources[key])
-        return ShownSentence(text=sentence.text, columns=_columns(sentence), sources=named)
+        return ShownSentence(text=in_one_line(sentence.text), columns=_columns(sentence), sources=named)
 
 
 class AnswerPart(BaseModel):
@@ -152,17 +150,14 @@ def _columns(sentence: AnswerSentence) -> list[tuple[str, str]]:
     if not is_row(sentence.text):
         return []
     header = next((one.table_header for one in sentence.citations if one.table_header), "")
-    name, *values = cells_of(_LINE_BREAK.sub(" ", sentence.text))
+    name, *values = map(in_one_line, cells_of(sentence.text))
     if not header:
         return [(name, " / ".join(filter(None, values)))]
-    pairs = zip(cells_of(_LINE_BREAK.sub("", header)), [name, *values], strict=False)
+    pairs = zip(map(in_one_line, cells_of(header)), [name, *values], strict=False)
     return [(column, value) for column, value in pairs if value]
 
 
 def _source(citation: Citation, *, number: int) -> Source:
     hit = citation.hit
     link = passage_address(hit.document_id, hit.version, citation.start_offset, citation.end_offset)
-    quote = _LINE_BREAK.sub(" ", citation.quote)
-    if is_row(citation.quote):
-        quote = " / ".join(filter(None, cells_of(quote)))
-    return Source(number=number, citation=citation, place=place_of(hit), link=link, quote=quote)
+    return Source(number=number, citation=citation, place=place_of(hit), link=link, quote=in_one_line(citation.quote))

@@ -16,8 +16,12 @@ from hub.admin_site.pages import principal_of
 from hub.core.errors import HubError
 from hub.home.addresses import passage_address
 from hub.home.pages import home_action, home_page, render_home
+from hub.home.uploading import may_upload
 from hub.rest.pagination import cursor_scope, paginate_keyset
 from knowledge.documents.documents import get_document
+from knowledge.documents.reading import list_documents
+from knowledge.models import Collection, Document
+from knowledge.text.quotes import in_one_line
 from review.masters.listing import list_checklists
 from review.models import SEVERITIES, UNFINISHED, CheckResult
 from review.report import FORMAT_NAMES, build_report
@@ -36,7 +40,8 @@ LONGEST_CODE = 100
 @home_page
 def reviews(request: HttpRequest) -> HttpResponseBase:
     """List the reviews that the reader may read, the latest first."""
-    found = with_signatures_noted(list_reviews(principal_of(request))).select_related("version__document")
+    principal = principal_of(request)
+    found = with_signatures_noted(list_reviews(principal)).select_related("version__document")
     page = paginate_keyset(
         found, limit=PER_PAGE, cursor=request.GET.get("cursor") or None, scope=cursor_scope("home-reviews")
     )
@@ -46,6 +51,7 @@ def reviews(request: HttpRequest) -> HttpResponseBase:
         title=_("Reviews"),
         reviews=[(one, sign_off_label(one)) for one in page.items],
         next_cursor=page.next_cursor,
+        may_review=Collection.objects.visible_to(principal, Scope.REVIEW).exists(),
     )
 
 
@@ -55,6 +61,7 @@ def review(request: HttpRequest, review_id: str) -> HttpResponseBase:
     principal = principal_of(request)
     row = get_review(principal, review_id)
     facts = show_review(principal, row, everything=True)
+    is_in_work = row.status in UNFINISHED
     return render_home(
         request,
         "home/review.html",
@@ -65,8 +72,30 @@ def review(request: HttpRequest, review_id: str) -> HttpResponseBase:
         groups=_groups(facts),
         checks=[(one, judge_label(one)) for one in facts.results],
         verdicts=dict(CheckResult._meta.get_field("verdict").flatchoices),
-        is_in_work=row.status in UNFINISHED,
-        report_formats=[(code, name) for code, name in FORMAT_NAMES.items() if code != "json"],
+        is_in_work=is_in_work,
+        report_formats=[] if is_in_work else [(code, name) for code, name in FORMAT_NAMES.items() if code != "json"],
+    )
+
+
+@home_page
+def review_choose(request: HttpRequest) -> HttpResponseBase:
+    """List the documents that the reader may have reviewed, the newest first, narrowed down by words."""
+    principal, query = principal_of(request), request.GET.get("q", "").strip()
+    found = list_documents(principal, query=query).filter(retired_at__isnull=True)
+    page = paginate_keyset(
+        found.filter(pk__in=Document.objects.visible_to(principal, Scope.REVIEW).values("pk")),
+        limit=PER_PAGE,
+        cursor=request.GET.get("cursor") or None,
+        scope=cursor_scope("home-review-choose", q=query),
+    )
+    return render_home(
+        request,
+        "home/review_choose.html",
+        title=_("Start a review: which document?"),
+        query=query,
+        documents=page.items,
+        next=f"?{urlencode({'q': query, 'cursor': page.next_cursor})}" if page.next_cursor else "",
+        may_upload=may_upload(principal),
     )
 
 
@@ -135,5 +164,5 @@ def _shown(finding: FindingOut, facts: ReviewOut) -> dict[str, Any]:
         "certainty": certainty_label(finding.certainty),
         "place": place_of(finding, below=" › ", until="–"),
         "link": passage_address(facts.document_id, facts.version, start or 0, end or 0) if has_place else "",
-        "quotes": [" ".join(evidence.quote.split()) for evidence in finding.evidence[:MOST_QUOTES]],
+        "quotes": [in_one_line(evidence.quote) for evidence in finding.evidence[:MOST_QUOTES]],
     }

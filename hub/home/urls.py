@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from hub.home import answers, asking, curating, documents, editing, guide, questions, reviews, uploading
+from hub.home import answers, asking, curating, documents, editing, guide, questions, reviews, uploading, work
 
 urlpatterns = [
     path("", asking.home, name="home"),
@@ -29,7 +29,9 @@ urlpatterns = [
     path("documents/<str:public_id>/searchable-pdf/", documents.searchable, name="document-searchable"),
     path("documents/<str:public_id>/review/", reviews.review_start, name="review-start"),
     path("documents/<str:public_id>/review/begin/", reviews.begin_review, name="review-begin"),
+    path("work/", work.work, name="work"),
     path("reviews/", reviews.reviews, name="reviews"),
+    path("reviews/start/", reviews.review_choose, name="review-choose"),
     path("reviews/<str:review_id>/", reviews.review, name="review"),
     path("reviews/<str:review_id>/report/<str:report_format>/", reviews.report, name="review-report"),
     path("questions/", questions.questions, name="questions"),

@@ -7,15 +7,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from knowledge.text.excerpts import is_ruler
+from knowledge.text.quotes import unmarked_line, written_parts
 from knowledge.text.sentences import lines_of
 from knowledge.text.sheet_cells import RowCells
 from knowledge.text.tables import cells_of
 from knowledge.types.documents import Block, BlockKind
 
 MOST_PIECES = 400
-_MARKUP = re.compile(r"[ \t]*(?:#{1,6}[ \t]+|[-*+][ \t]+|>[ \t]?)?")
-_ESCAPED = re.compile(r"\\([\\`*_{}\[\]()#+\-.!|<>~])")
-_BREAK = re.compile(r"<br\s*/?>", re.I)
+AROUND = 300  # characters on each side
 _CELLS = re.compile(r"([A-Z]+)([0-9]+)(?::([A-Z]+)([0-9]+))?")
 
 
@@ -82,14 +81,9 @@ def _pieces(markdown: str, block: Block, start: int, end: int) -> Iterator[str]:
     for begun, stop in lines_of(markdown, first, last):
         line = markdown[begun:stop]
         if block.kind is BlockKind.TABLE:
-            yield from () if is_ruler(line) else _plain(cells_of(line))
+            yield from () if is_ruler(line) else written_parts(cells_of(line))
         else:
-            yield from _plain([line[_MARKUP.match(line).end() :]])  # type: ignore[union-attr]  # it matches ""
-
-
-def _plain(texts: Sequence[str]) -> Iterator[str]:
-    for text in texts:
-        yield from filter(None, (_ESCAPED.sub(r"\1", part).strip() for part in _BREAK.split(text)))
+            yield from written_parts([unmarked_line(line)])
 
 
 def _cells(markdown: str, block: Block, start: int, end: int) -> Iterator[tuple[str, list[str]]]:
@@ -103,4 +97,4 @@ def _cells(markdown: str, block: Block, start: int, end: int) -> Iterator[tuple[
     cells = RowCells(block, lines=len(rows))
     for number, (begun, stop) in enumerate(rows):
         if begun < end and start < stop and (of_row := cells.between(number, number)):
-            yield of_row, list(_plain(cells_of(markdown[max(begun, start) : min(stop, end)])))
+            yield of_row, list(written_parts(cells_of(markdown[max(begun, start) : min(stop, end)])))

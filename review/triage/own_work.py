@@ -38,10 +38,8 @@ def own_work(principal: Principal, *, now: datetime) -> OwnWork:
     Reading the findings is written to the audit trail, once for each of their reviews.
     """
     principal.require(Scope.READ)
-    parts = ("result__review__version__document", "result__review__checklist_version__checklist")
-    findings = Finding.objects.select_related(*parts).filter(result__review__signed_at=None, state__in=COUNTED_STATES)
-    mine = findings.visible_to(principal).filter(assignee_id=principal.user_id, triage__in=COUNTED)
-    waived = findings.visible_to(principal, Scope.TRIAGE).filter(triage=Triage.WAIVED, expires_at__lte=now + SOON)
+    mine = assigned_findings(principal)
+    waived = _of_unsigned_reviews(principal, Scope.TRIAGE).filter(triage=Triage.WAIVED, expires_at__lte=now + SOON)
     work = OwnWork(
         assigned=list(
             mine.order_by(F("due_on").asc(nulls_last=True), "-result__review_id", "result__position", "ordinal")[
@@ -56,6 +54,17 @@ def own_work(principal: Principal, *, now: datetime) -> OwnWork:
     for review_id in sorted({one.result.review.public_id for one in (*work.assigned, *work.ending)}):
         record_event(principal, "RESULT_VIEW", f"review:{review_id}", part="own_work")
     return work
+
+
+def assigned_findings(principal: Principal) -> QuerySet[Finding]:
+    """The findings of reviews that nobody signed off, assigned to the caller, that are not settled and they may see."""
+    return _of_unsigned_reviews(principal).filter(assignee_id=principal.user_id, triage__in=COUNTED)
+
+
+def _of_unsigned_reviews(principal: Principal, scope: Scope = Scope.READ) -> QuerySet[Finding]:
+    parts = ("result__review__version__document", "result__review__checklist_version__checklist")
+    findings = Finding.objects.visible_to(principal, scope).select_related(*parts)
+    return findings.filter(result__review__signed_at=None, state__in=COUNTED_STATES)
 
 
 def _of_open_reviews(principal: Principal, scope: Scope) -> QuerySet[Review]:

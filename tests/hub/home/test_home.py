@@ -20,7 +20,7 @@ from hub.access.permissions import Role
 from hub.access.principals import local_operator
 from hub.core.errors import Unavailable
 from knowledge.models import Collection, Document, DocumentType, Ontology
-from review.models import Review
+from review.models import COUNTED_STATES, Finding, Review
 from review.runs import execution
 from review.runs.reviews import ReviewOptions, show_review, start_review
 from tests.factories import make_hub_curator, new_collection, new_user, upload_file, work_through
@@ -231,11 +231,51 @@ def test_a_reviewer_without_rights_as_staff_starts_a_review_and_follows_it(brows
     assert at_work.get(f"{link[1]}?checklist=nowhere").status_code == 200  # says that there is none
     begun = at_work.post(f"{link[1]}begin/", {"checklist": "basic-design"})
     address = begun.headers["Location"]
-    assert "data-at-work" in text_of(at_work, address)
+    page = text_of(at_work, address)
+    assert "data-at-work" in page
+    assert '<ul class="counts">' not in page  # nothing is counted, and nothing reported, that was not looked at
+    assert "/report/" not in page
     assert "data-at-work" in text_of(browser, address)  # for everybody who may read the document
     execution.execute(Review.objects.get().pk)
     assert "data-at-work" not in text_of(at_work, address)
     assert at_work.get(f"{address}report/html/").status_code == 200
+
+
+def test_who_may_review_is_led_to_it_from_the_list_and_nobody_else(browser, document):
+    assert "/reviews/start/" not in text_of(browser, "/reviews/")
+    assert document.public_id not in text_of(browser, "/reviews/start/")
+    reviewer = new_user(username="点検者")
+    grant(reviewer, Role.REVIEWER, Collection.objects.get(slug="default"))
+    at_work = client_of(reviewer)
+    assert '"/reviews/start/"' in text_of(at_work, "/reviews/")
+    link = f'<a href="/documents/{document.public_id}/review/">'
+    assert link in text_of(at_work, "/reviews/start/")
+    assert link in text_of(at_work, f"/reviews/start/?q={quote(document.title)}")
+    assert link not in text_of(at_work, f"/reviews/start/?q={quote('別の題名')}")
+
+
+def test_what_is_assigned_to_somebody_without_rights_as_staff_is_on_their_home(browser, reader, document):
+    review = start_review(
+        principal=local_operator(), document_id=document.public_id, checklist="", options=ReviewOptions()
+    )
+    execution.execute(review.pk)
+    assert "割り当て" not in text_of(browser, "/")
+    finding = Finding.objects.filter(result__review=review, state__in=COUNTED_STATES).first()
+    assert finding is not None
+    Finding.objects.filter(pk=finding.pk).update(assignee=reader)
+    assert "1 件の指摘があなたに割り当てられています" in text_of(browser, "/")
+    page = text_of(browser, "/work/")
+    assert f'<a href="/reviews/{review.public_id}/#{finding.public_id}">{finding.message}</a>' in page
+    assert f'id="{finding.public_id}"' in text_of(browser, f"/reviews/{review.public_id}/")
+    others = text_of(client_of(new_user()), "/work/")
+    assert finding.public_id not in others
+
+
+def test_quotes_are_read_without_the_signs_of_markdown(browser, tmp_path, queue):
+    add_document(tmp_path, text="# 方針\n\n- **夜間処理**は `JOB-01` が 2 時に始める。\n")
+    answer = text_of(browser, f"/answer/?q={quote('夜間処理は何時に始めるか')}")
+    assert "夜間処理は JOB-01 が 2 時に始める。" in answer
+    assert "**" not in answer
 
 
 def test_every_reading_is_a_line_of_the_audit_trail(browser, reader, document):
