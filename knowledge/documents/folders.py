@@ -228,6 +228,7 @@ class Pass:
                 collection=self._plan.collection,
                 chunk_options=self._chunk_options,
                 anonymise=self._plan.anonymise,
+                guess_type=True,
                 source_root=self._plan.reader.root,
             )
             taken = take_in_archive(principal=self._plan.principal, upload=upload)
@@ -280,6 +281,7 @@ class Pass:
                 chunk_options=chosen.options() if chosen else self._chunk_options,
                 replace=self._plan.watched and known is not None,
                 anonymise=self._plan.anonymise,
+                guess_type=True,
                 batch=self._plan.batch,
                 source_root=self._plan.reader.root,
                 source_stamp=fetched.stamp,

@@ -35,11 +35,11 @@ OTHER_NAMES: Mapping[str, tuple[str, ...]] = {
 MOST_HEADINGS = 3
 # Between brackets a title says what else there is, or for which system; 【基本設計書】 is the title itself.
 _ASIDE = re.compile(r"\([^()]*\)|〔[^〔〕]*〕|\[[^\[\]]*\]")
-# A document about one of a kind: when this follows the kind's name, the kind is another.
+# A document about one of a kind: when this follows the kind's name, the kind is another. SmartReviewer is a system.
 _ABOUT_IT = re.compile(
     r"レビュー|議事|記録|報告|一覧|チェックリスト|指摘|管理表|見積|契約|進捗|説明|変更点|差分|概要版|対応表|作成要領|"
-    r"作成手順|雛形|ひな形|ひな型|テンプレート|様式|サンプル|への|に関する|review|minutes|report|checklist|template|"
-    r"sample|summaryof"
+    r"作成手順|雛形|ひな形|ひな型|テンプレート|様式|サンプル|への|に関する|"
+    r"(?<![a-z])(?:review(?!er)|minutes|report|checklist|template|sample|summaryof)"
 )
 
 
@@ -70,4 +70,4 @@ def _named(text: str, known: Iterable[tuple[str, str]]) -> str | None:
     if not found:
         return None
     end, _length, code = max(found)
-    return None if _ABOUT_IT.search(folded, end) else code
+    return None if _ABOUT_IT.search(folded[end:]) else code

@@ -294,6 +294,19 @@ def test_a_title_names_its_kind_last(title: str, kind: str | None) -> None:
     assert guess_kind("", f"{title}.docx", []) == kind
 
 
+@pytest.mark.parametrize(
+    ("title", "kind"),
+    [
+        ("D1_基本設計書_SmartReviewer", "basic_design"),
+        ("要件定義書 PreviewServer", "requirements"),
+        ("基本設計書 review", None),
+        ("Basic design review", None),
+    ],
+)
+def test_a_name_that_has_a_word_in_it_is_not_that_word(title: str, kind: str | None) -> None:
+    assert guess_kind(title, "x.md", []) == kind
+
+
 def test_a_heading_names_the_kind_where_neither_title_nor_file_name_does() -> None:
     assert guess_kind("図書館システム", "doc01.docx", ["図書館システム", "詳細設計書"]) == "detailed_design"
     assert guess_kind("図書館システム", "doc01.docx", ["はじめに", "範囲", "目的", "基本設計"]) is None
