@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from django import forms
@@ -17,15 +18,17 @@ from django.http.response import HttpResponseBase
 from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
+from django.utils.translation import pgettext
 
 SEEN = "hub_seen"
 LONGEST_SHOWN = 300
+DIGEST = 32  # characters
 
 
 def digest_of(row: Model, names: Iterable[str]) -> str:
     """Name what a row holds in some of its fields: another digest, and somebody has changed it."""
     values = {name: row._meta.get_field(name).value_to_string(row) for name in sorted(names)}  # type: ignore[union-attr]
-    return hashlib.sha256(json.dumps(values, sort_keys=True).encode("utf-8", "surrogatepass")).hexdigest()[:32]
+    return hashlib.sha256(json.dumps(values, sort_keys=True).encode("utf-8", "surrogatepass")).hexdigest()[:DIGEST]
 
 
 def _names(form: Any) -> list[str]:  # noqa: ANN401 (a form class or a form of any model)
@@ -34,8 +37,21 @@ def _names(form: Any) -> list[str]:  # noqa: ANN401 (a form class or a form of a
     return sorted(fields & set(given))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowsBeside:
+    """The rows of another model that a page's form changes, too: what they are called, and which fields."""
+
+    label: str
+    rows: Sequence[Model]
+    names: Sequence[str]
+
+    def digest(self) -> str:
+        """Name what the rows hold: another digest, and one of them was changed, added or deleted."""
+        return ",".join(f"{row.pk}:{digest_of(row, self.names)}" for row in self.rows)
+
+
 class OvertakenMixin:
-    """For model admins: the form of a row is refused when the row has changed since the form was opened.
+    """For model admins: the form of a row is refused when it, or a row in its tables, has changed since it was opened.
 
     Nothing that was typed is lost: the form comes back with it and with what stands there now, and takes the next save.
     A form that does not say what it saw, as none of a browser does, is taken as it is.
@@ -45,13 +61,16 @@ class OvertakenMixin:
         form: Any = super().get_form(request, obj, change, **kwargs)  # type: ignore[misc]
         if obj is None or request.method != "POST" or SEEN not in request.POST:
             return form
-        seen = request.POST[SEEN]
+        seen, rows_seen = request.POST[SEEN][:DIGEST], request.POST[SEEN][DIGEST:]
+        rows_beside = self._rows_beside
 
         class Checked(form):  # type: ignore[misc]
             def clean(self) -> Any:  # noqa: ANN401
                 cleaned = super().clean()
-                if seen != digest_of(self.instance, _names(self)):
-                    raise ValidationError(saved_by_others(self.instance, self))
+                beside = rows_beside(request, self.instance)
+                is_same = rows_seen == _digest_of_all(beside)
+                if seen != digest_of(self.instance, _names(self)) or not is_same:
+                    raise ValidationError(saved_by_others(self.instance, self, [] if is_same else beside))
                 return cleaned
 
         Checked.__name__ = form.__name__
@@ -65,17 +84,35 @@ class OvertakenMixin:
         obj: Any = None,  # noqa: ANN401
         **more: Any,  # noqa: ANN401
     ) -> HttpResponseBase:
-        """Give the page what its form saw of the row."""
+        """Give the page what its form saw of the row, and of those in its tables."""
         if more.get("change") and obj is not None and self.has_change_permission(request, obj):  # type: ignore[attr-defined]
             stored = type(obj)._base_manager.filter(pk=obj.pk).first()  # the form may have written into ``obj``
             if stored is not None:
-                context[SEEN] = digest_of(stored, _names(context["adminform"].form))
+                own = digest_of(stored, _names(context["adminform"].form))
+                context[SEEN] = own + _digest_of_all(self._rows_beside(request, stored))
         response: HttpResponseBase = super().render_change_form(request, context, *given, obj=obj, **more)  # type: ignore[misc]
         return response
 
+    def _rows_beside(self, request: HttpRequest, row: Model) -> list[RowsBeside]:
+        """The rows of the page's tables that the person may change, as they are stored. One query for each table."""
+        found = []
+        for inline in self.get_inline_instances(request, row):  # type: ignore[attr-defined]
+            if inline.has_change_permission(request, row):
+                formset = inline.get_formset(request, row)
+                rows = inline.get_queryset(request).filter(**{formset.fk.name: row}).order_by("pk")
+                label = str(inline.verbose_name_plural)
+                found.append(RowsBeside(label=label, rows=list(rows), names=_names(formset.form)))
+        return found
 
-def saved_by_others(row: Model, form: forms.ModelForm[Any]) -> list[str]:
-    """Say who saved when, and what stands now in the fields that the form would change."""
+
+def _digest_of_all(beside: Iterable[RowsBeside]) -> str:
+    """Name what several tables hold, "" without one."""
+    digests = [one.digest() for one in beside]
+    return hashlib.sha256("/".join(digests).encode()).hexdigest()[:DIGEST] if digests else ""
+
+
+def saved_by_others(row: Model, form: forms.ModelForm[Any], beside: Iterable[RowsBeside]) -> list[str]:
+    """Say who saved when, and what stands now in the fields that the form would change and in the tables ``beside``."""
     kind = ContentType.objects.get_for_model(row, for_concrete_model=False)
     entries = LogEntry.objects.filter(content_type=kind, object_id=str(row.pk)).select_related("user")
     last = entries.order_by("-action_time").first()
@@ -90,9 +127,16 @@ def saved_by_others(row: Model, form: forms.ModelForm[Any]) -> list[str]:
         if field is not None:
             label = form.fields[name].label or name
             says.append(_("{field} is now: {value}").format(field=label, value=_shown(row, field)))
+    for table in beside:
+        rows = "; ".join(str(one) for one in table.rows) or pgettext("value", "nothing")
+        says.append(_("{field} is now: {value}").format(field=table.label, value=_cut(rows)))
     return says
 
 
 def _shown(row: Model, field: Field[Any, Any]) -> str:
     text = str(getattr(row, f"get_{field.name}_display", lambda: field.value_to_string(row))())
+    return _cut(text)
+
+
+def _cut(text: str) -> str:
     return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}…"
