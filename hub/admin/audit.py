@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, cast
 
 from django.contrib import admin
 from django.contrib.admin.views.main import SEARCH_VAR
@@ -18,11 +18,12 @@ from hub.access.models import AuditEvent, AuditKind
 from hub.access.principals import HubRight, Principal, Scope
 from hub.admin_site.base import ReadOnlyMixin
 from hub.admin_site.keyset import KeysetChangeList, KeysetModelAdmin
-from hub.admin_site.pages import principal_of
+from hub.admin_site.pages import principal_of, two_lines
 from hub.audit.events import EventFilter, details_for, filtered, record_audit_read, visible_events
 from hub.audit.exports import FORMATS, export_events
 from hub.rest.responses import attachment
-from knowledge.models import Collection
+from knowledge.models import Collection, Document
+from review.models import Review
 
 RECENT = 2000
 LONGEST_TERM = 200
@@ -65,12 +66,37 @@ class DoorFilter(admin.SimpleListFilter):
 
 
 class AuditChangeList(KeysetChangeList):
-    """A page of the trail, whose reading is a line of it, too."""
+    """A page of the trail, whose reading is a line of it, too. Documents and reviews have their titles, as far as the
+    person may read them.
+    """
 
     def get_results(self, request: HttpRequest) -> None:
-        """Load the page that the query names. One query, and one statement for the line."""
+        """Load the page that the query names. Three queries, and one statement for the line."""
         super().get_results(request)
+        lines = cast("list[AuditEvent]", self.result_list)
+        titles = _titles(principal_of(request), {event.resource for event in lines})
+        for event in lines:
+            event.__dict__["title"] = titles.get(event.resource, "")
         record_audit_read(principal_of(request), {name: value[:100] for name, value in request.GET.items()})
+
+
+def _titles(principal: Principal, resources: set[str]) -> dict[str, str]:
+    """The titles of the documents, and of the documents of the reviews, that lines are about. Two queries."""
+    named = [resource.partition(":") for resource in resources]
+    documents = Document.objects.visible_to(principal).filter(
+        public_id__in=[name for kind, _colon, name in named if kind == "document"]
+    )
+    reviews = Review.objects.visible_to(principal).filter(
+        public_id__in=[name for kind, _colon, name in named if kind == "review"]
+    )
+    return {
+        **{f"document:{name}": title for name, title in documents.values_list("public_id", "title")},
+        **{
+            f"review:{name}": title
+            for name, title in reviews.values_list("public_id", "version__document__title")
+            if title
+        },
+    }
 
 
 @require_safe
@@ -92,7 +118,7 @@ def export(request: HttpRequest, file_format: str) -> HttpResponseBase:
 class AuditEventAdmin(ReadOnlyMixin, KeysetModelAdmin):
     pages = {"access_auditevent_export": ("export/<str:file_format>/", export)}
     change_list_template = "admin/access/auditevent/change_list.html"
-    list_display = ("at", "action", "principal", "resource", "door", "address", "request_id")
+    list_display = ("at", "action", "principal", "about", "door", "address", "request_id")
     list_display_links = ("at",)
     list_filter = (ActionFilter, KindFilter, DoorFilter)
     search_fields = ("resource",)  # only that there is a field: get_search_results looks
@@ -110,6 +136,12 @@ class AuditEventAdmin(ReadOnlyMixin, KeysetModelAdmin):
 
     def may_view(self, principal: Principal, obj: Model | None) -> bool:
         return principal.may(HubRight.AUDIT) or Collection.objects.visible_to(principal, Scope.AUDIT).exists()
+
+    @admin.display(description=_("resource"))
+    def about(self, event: AuditEvent) -> str:
+        """Name what the line is about by its title, where it has one that the person may read."""
+        title = event.__dict__["title"]
+        return two_lines(title, event.resource) if title else event.resource
 
     @admin.display(description=_("details"))
     def own_details(self, event: AuditEvent) -> str:

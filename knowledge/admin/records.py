@@ -38,7 +38,7 @@ COUNTED = {
 class DeletionReceiptAdmin(ReadOnlyMixin, KeysetModelAdmin):
     """Curators see the receipts of the collections that they curate, superusers all."""
 
-    list_display = (*FACTS, "deleted", "who", "when")
+    list_display = ("when", "collection", "deleted", "who", "receipt")
     fields = readonly_fields = (*FACTS, "everything", "who", "when")
     search_fields = ("public_id", "document_id", "collection_slug")
 

@@ -8,7 +8,7 @@ from django.urls import reverse
 from hub.access.models import AuditEvent
 from hub.access.principals import Role, local_operator
 from hub.access.services import principal_for_user, record_event
-from knowledge.models import Collection
+from knowledge.models import Collection, Document
 from tests.hub.admin.support import client_of, grant, make_user
 
 pytestmark = pytest.mark.django_db
@@ -36,6 +36,25 @@ def test_auditors_read_what_they_audit(collections: tuple[Collection, Collection
     assert "collection:jinji" in shown
     assert "collection:keiri" not in shown
     assert "user:1" not in shown
+
+
+def test_lines_have_titles_of_what_the_person_may_read_and_ids_alone_of_the_rest(
+    collections: tuple[Collection, Collection],
+) -> None:
+    auditor = make_user("監査")
+    grant(auditor, Role.AUDITOR, collections[0])
+    kept, gone = (
+        Document.objects.create(collection=collections[0], path=f"{title}.md", title=title)
+        for title in ("人事の設計書", "消した設計書")
+    )
+    for document in (kept, gone):
+        record_event(local_operator(), "DOCUMENT_READ", f"document:{document.public_id}")
+    gone.delete()
+    page = client_of(auditor).get(reverse(LIST)).content.decode()
+    assert "人事の設計書" in page
+    assert "消した設計書" not in page
+    page = client_of(make_user("佐藤", is_superuser=True)).get(reverse(LIST)).content.decode()
+    assert f"document:{gone.public_id}" in page
 
 
 def test_a_curator_is_no_auditor(collections: tuple[Collection, Collection]) -> None:
