@@ -171,7 +171,7 @@ def upload_document(
 def upload_archive(
     request: HubRequest, file: Annotated[UploadedFile, File()], fields: Annotated[UploadIn, Form()]
 ) -> Status[ArchiveOut]:
-    """Take in each document of a zip, or a mail (eml) with what is attached; ``path`` is the folder to put them below.
+    """Take in each document of a zip, or a mail (eml, msg) with what is attached; ``path`` is the folder for them.
 
     202 also when some are refused: each has its own outcome or reason. The zip itself is not stored, and archives
     inside it stay closed.

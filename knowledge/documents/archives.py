@@ -27,7 +27,7 @@ from knowledge.parsers.errors import ParseError
 from knowledge.parsers.process.isolation import HostLost, as_it_is, run_isolated
 from knowledge.parsers.unpacking import LOOK_TASK, TASK
 
-ARCHIVE_SUFFIXES = frozenset({".zip", ".eml"})
+ARCHIVE_SUFFIXES = frozenset({".zip", ".eml", ".msg"})
 """How the names of files end that may hold documents. What decides is their content."""
 
 Result = TypeVar("Result")
@@ -46,7 +46,7 @@ class TakenIn:
 class TakenArchive:
     """What became of the files of an archive, in its order; ``left_out`` counts what a system hid beside them.
 
-    ``kind`` is zip, eml, or empty for a file that is a document itself.
+    ``kind`` is zip, eml, msg, or empty for a file that is a document itself.
     """
 
     kind: str

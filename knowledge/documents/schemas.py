@@ -80,7 +80,7 @@ class ArchiveFileOut(BaseModel):
 
 
 class ArchiveOut(BaseModel):
-    kind: Literal["zip", "eml", ""] = Field(description="empty: the file is a document itself")
+    kind: Literal["zip", "eml", "msg", ""] = Field(description="empty: the file is a document itself")
     left_out: int = Field(description="files that a system or a program hid beside the documents")
     files: list[ArchiveFileOut]
 

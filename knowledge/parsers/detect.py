@@ -10,10 +10,11 @@ import olefile
 from knowledge.parsers.archives import entry_names, read_entry
 from knowledge.parsers.encoding import decoding_error
 from knowledge.parsers.errors import ParseError, corrupted, parse_error
+from knowledge.parsers.outlook import PROPERTIES
 from knowledge.types.file_names import LOCK_FILE_PREFIX
 
 SUPPORTED_FORMATS = (
-    *("md", "txt", "html", "csv", "pdf", "docx", "xlsx", "pptx", "xls", "xlsb", "ods", "epub", "ipynb", "eml"),
+    *("md", "txt", "html", "csv", "pdf", "docx", "xlsx", "pptx", "xls", "xlsb", "ods", "epub", "ipynb", "eml", "msg"),
     *("doc", "ppt", "odt", "odp", "rtf"),  # where LibreOffice is installed
     "image",  # png, jpeg, tiff
 )
@@ -28,12 +29,12 @@ _TEXT_EXTENSIONS = {
 }
 _BINARY_EXTENSIONS = frozenset(
     {".pdf", ".docx", ".xlsx", ".pptx", ".xlsm", ".docm", ".pptm", ".ppsx", ".dotx", ".xltx", ".potx", ".epub"}
-    | {".xls", ".xlsb", ".ods", ".doc", ".dot", ".ppt", ".odt", ".odp", ".rtf"}
+    | {".xls", ".xlsb", ".ods", ".doc", ".dot", ".ppt", ".odt", ".odp", ".rtf", ".msg"}
 )
 _PICTURE_EXTENSIONS = frozenset({".png", ".jpg", ".jpeg", ".tif", ".tiff"})
 ACCEPTED_SUFFIXES = tuple(sorted({*_TEXT_EXTENSIONS, *_BINARY_EXTENSIONS, *_PICTURE_EXTENSIONS}))
 """How the names of files end that the hub reads. What decides is their content."""
-_OLE2_MAGIC = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+OLE2_MAGIC = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _HEAD_BYTES = 1 << 16
 _PICTURES = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"II*\x00", b"MM\x00*")
 _HTML_START = re.compile(
@@ -48,7 +49,6 @@ _OPEN_DOCUMENT = {
 _STREAMS = (("Workbook", "xls"), ("Book", "xls"), ("WordDocument", "doc"), ("PowerPoint Document", "ppt"))
 _ICHITARO = ("DocumentText", "JSRV_SegmentInformation")
 _ICHITARO_EXTENSIONS = frozenset({".jtd", ".jtt", ".jtdc", ".jttc"})
-_OUTLOOK = "__properties_version1.0"
 _MAIL_START = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:>?From .*\r?\n)?[!-9;-~]{1,80}[ \t]*:")
 _MAIN_PARTS = (
     (b"wordprocessingml.document.main", "docx"),
@@ -72,7 +72,7 @@ def detect_format(path: Path, *, filename: str) -> str:
     """Name the format that the file's content has; ``filename`` decides between kinds of text only.
 
     :raises ParseError: ``empty_file``, ``lock_file``, ``encrypted``, ``archive_of_documents``, ``ichitaro``,
-        ``outlook_message``, ``corrupted`` when the content is not what the name promises, or ``unsupported_format``.
+        ``corrupted`` when the content is not what the name promises, or ``unsupported_format``.
     """
     name = PurePath(filename).name
     extension = PurePath(filename).suffix.lower()
@@ -84,7 +84,7 @@ def detect_format(path: Path, *, filename: str) -> str:
         head = stream.read(_HEAD_BYTES)
     if head.startswith(b"PK\x03\x04"):
         return _zip_format(path, extension)
-    if head.startswith(_OLE2_MAGIC):
+    if head.startswith(OLE2_MAGIC):
         return _ole2_format(path, extension)
     if head.startswith(_PICTURES):
         return "image"
@@ -135,8 +135,8 @@ def _ole2_format(path: Path, extension: str) -> str:
             return format_name
     if names & set(_ICHITARO) or extension in _ICHITARO_EXTENSIONS:
         raise parse_error("ichitaro")
-    if _OUTLOOK in names:
-        raise parse_error("outlook_message")
+    if PROPERTIES in names:
+        return "msg"
     raise _unsupported("OLE2")
 
 

@@ -61,6 +61,16 @@ def decode_text(data: bytes, *, declared: str | None = None) -> DecodedText:
     return DecodedText(text=text, encoding=decoded.encoding)
 
 
+def readable_text(data: bytes, declared: str | None) -> str:
+    """Decode a short text, such as a header; what has no readable encoding shows the replacement character."""
+    if not data.strip():
+        return " " if data else ""
+    try:
+        return decode_text(data, declared=declared).text
+    except ParseError:
+        return data.decode("utf-8", "replace")
+
+
 def decoding_error(data: bytes) -> ParseError | None:
     """Return why the bytes are no plausible text, or None when they are."""
     try:

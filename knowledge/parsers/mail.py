@@ -1,4 +1,4 @@
-"""Mails (eml): who wrote to whom, when and about what as a table, and the text; what is attached is named."""
+"""Mails (eml, msg): who wrote to whom, when and about what as a table, and the text; what is attached is named."""
 
 from __future__ import annotations
 
@@ -13,10 +13,12 @@ from email.message import Message
 from email.utils import collapse_rfc2231_value
 from pathlib import Path, PurePosixPath
 
-from knowledge.parsers.encoding import decode_text
-from knowledge.parsers.errors import ParseError, corrupted, counted, parse_error
+from knowledge.parsers.detect import OLE2_MAGIC
+from knowledge.parsers.encoding import decode_text, readable_text
+from knowledge.parsers.errors import corrupted, counted, parse_error
 from knowledge.parsers.html.parser import read_html
 from knowledge.parsers.limits import ParseLimits
+from knowledge.parsers.outlook import ELSEWHERE, RTF_ALONE, read_outlook
 from knowledge.parsers.pictures import PictureIntake
 from knowledge.parsers.render import MarkdownBuilder, clean_text, render_table, single_line
 from knowledge.parsers.text import text_blocks
@@ -49,25 +51,32 @@ def parse(path: Path, *, filename: str, limits: ParseLimits) -> ParsedDocument:
 
     :raises ParseError: ``corrupted``, ``mail_sealed``, ``too_complex``, or ``unknown_encoding`` for its text.
     """
-    message = read_mail(path.read_bytes())
+    data = path.read_bytes()
+    message = read_mail(data)
     builder, pictures = MarkdownBuilder(), PictureIntake(limits)
     said = [(name, value) for name in _HEADERS if (value := _header(message, name))]
     builder.add(BlockKind.TABLE, render_table([_TABLE_HEAD, *said]).text)
     for part in _bodies(message):
         _add_body(part, builder, pictures)
     title = _header(message, "Subject") or None
-    return builder.document("eml", title=title, notices=(*_notices(message), *pictures.notices()))
+    return builder.document(kind_of_mail(data), title=title, notices=(*_notices(message), *pictures.notices()))
+
+
+def kind_of_mail(data: bytes) -> str:
+    """Tell a message of Outlook (msg) from a mail as it was sent (eml)."""
+    return "msg" if data.startswith(OLE2_MAGIC) else "eml"
 
 
 def read_mail(data: bytes) -> Part:
     """Read a mail's parts. :raises ParseError: ``corrupted``, ``too_complex``, or ``mail_sealed``."""
+    kind = kind_of_mail(data)
     try:
-        message = email.message_from_bytes(data)
+        message = read_outlook(data) if kind == "msg" else email.message_from_bytes(data)
         list(_leaves(message))
     except RecursionError as error:
         raise parse_error("too_complex") from error
     except (MessageError, ValueError) as error:
-        raise corrupted("eml", type(error).__name__) from error
+        raise corrupted(kind, type(error).__name__) from error
     if message.get_content_type() in _SEALED:
         raise parse_error("mail_sealed")
     return message
@@ -106,18 +115,8 @@ def _decoded_words(raw: str) -> str:
     texts = []
     for part, charset in parts:
         data = part if isinstance(part, bytes) else part.encode("utf-8", "surrogateescape")
-        texts.append(_text(data, charset))
+        texts.append(readable_text(data, charset))
     return single_line("".join(texts))
-
-
-def _text(data: bytes, charset: str | None) -> str:
-    """Decode bytes; what has no readable encoding shows the replacement character."""
-    if not data.strip():
-        return " " if data else ""
-    try:
-        return decode_text(data, declared=charset).text
-    except ParseError:
-        return data.decode("utf-8", "replace")
 
 
 def _file_name(part: Part) -> str:
@@ -157,10 +156,12 @@ def _is_inline_picture(part: Part) -> bool:
 def _attached(message: Part) -> list[Part]:
     """What is neither the mail's text, nor a picture inside it, nor a signature."""
     kinds = _SIGNATURES | {"text/calendar"}
+    not_here = {ELSEWHERE, RTF_ALONE}
     return [
         part
         for part in _leaves(message)
         if not _is_text(part)
+        and part.get_content_type() not in not_here
         and not _is_inline_picture(part)
         and not (part.get_content_type() in kinds and part.get_content_disposition() != "attachment")
     ]
@@ -195,5 +196,12 @@ def _notices(message: Part) -> tuple[Notice, ...]:
     if found:
         names = ", ".join(one.name for one in found[:_MOST_NAMED]) + (" …" if len(found) > _MOST_NAMED else "")
         named = (notice_of("left_out", "mail_attachments", count=len(found), names=names),)
-    pictures = sum(1 for part in _leaves(message) if _is_inline_picture(part))
-    return (*named, *counted(pictures, "mail_pictures_left_out"))
+    leaves = list(_leaves(message))
+    pictures = sum(1 for part in leaves if _is_inline_picture(part))
+    kinds = [part.get_content_type() for part in leaves]
+    return (
+        *named,
+        *counted(pictures, "mail_pictures_left_out"),
+        *counted(kinds.count(ELSEWHERE), "mail_attachments_elsewhere"),
+        *counted(kinds.count(RTF_ALONE), "mail_text_in_rtf"),
+    )

@@ -33,7 +33,7 @@ _PARSERS = {
     "epub": "other",
     "ipynb": "other",
     "image": "image.parser",
-    "eml": "mail",
+    **dict.fromkeys(("eml", "msg"), "mail"),
     **dict.fromkeys(("doc", "ppt", "odt", "odp", "rtf"), "office.parser"),
 }
 # Their pages may be pictures, whose text OCR reads.

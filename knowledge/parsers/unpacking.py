@@ -34,9 +34,9 @@ def look(path: Path, *, limits: ParseLimits, folder: Path, filename: str) -> str
 def unpack(path: Path, *, limits: ParseLimits, folder: Path, filename: str) -> str:
     """Write the members into ``folder`` as 0, 1, … and give what they are.
 
-    The answer is ``{"kind": "zip" | "eml" | "", "members": [{"path", "file", "reason"}], "left_out": n}``: ``file``
-    is the name in ``folder``, ``reason`` the ParseError of a member that is not taken out, and one of both is null.
-    ``kind`` is empty for a document, which has no members. What a system or a program hid beside the documents is
+    The answer is ``{"kind": "zip" | "eml" | "msg" | "", "members": [{"path", "file", "reason"}], "left_out": n}``:
+    ``file`` is the name in ``folder``, ``reason`` the ParseError of a member that is not taken out, and one of both is
+    null. ``kind`` is empty for a document, which has no members. What a system or a program hid beside the documents is
     left out and counted.
 
     :raises ParseError: ``archive_too_many``, ``archive_empty``, ``expanded_too_large``, ``corrupted``, and what tells
@@ -49,8 +49,8 @@ def unpack(path: Path, *, limits: ParseLimits, folder: Path, filename: str) -> s
         if error.code != "archive_of_documents":
             raise
         return json.dumps({"kind": "zip", **_unpacked_zip(path, folder, limits)})
-    if kind == "eml":
-        return json.dumps({"kind": "eml", **_unpacked_mail(path, folder, limits)})
+    if kind in ("eml", "msg"):
+        return json.dumps({"kind": kind, **_unpacked_mail(path, folder, limits)})
     return json.dumps({"kind": "", "members": [], "left_out": 0})
 
 

@@ -18,6 +18,7 @@ from knowledge.parsers.office.parser import TARGETS
 from knowledge.parsers.registry import _PARSERS, load_parser, parse_file
 from knowledge.types.documents import ParsedDocument
 from tests.knowledge.parsers.conftest import assert_valid
+from tests.knowledge.parsers.outlook_writer import Message, write_msg
 from tests.knowledge.parsers.pdf_writer import PdfPage, write_pdf
 from tests.knowledge.parsers.scans import encoded
 from tests.knowledge.parsers.test_epub import write_epub
@@ -85,6 +86,7 @@ MADE: dict[str, Callable[[Path], bytes]] = {
     "eml": lambda _folder: (
         f"From: a@example.jp\nSubject: 1\nContent-Type: text/plain; charset=utf-8\n\n1. 性能\n\n{TEXT}\n".encode()
     ),
+    "msg": lambda _folder: write_msg(Message(text=f"1. 性能\n\n{TEXT}")),
 }
 
 

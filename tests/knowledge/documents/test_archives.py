@@ -25,6 +25,7 @@ from knowledge.documents.archives import TakenArchive, take_in_archive
 from knowledge.documents.uploads import Upload, hash_file
 from knowledge.models import Blob, Document
 from tests.factories import new_collection, principal_with, work_through
+from tests.knowledge.parsers.outlook_writer import Message, attached, write_msg
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("queue")]
 
@@ -190,6 +191,16 @@ def test_a_mail_is_a_document_and_so_is_each_file_attached(tmp_path: Path) -> No
     }  # fmt: skip
     assert paths() == ["メール/送付.eml", "メール/送付.eml/議事録 (2).md", "メール/送付.eml/議事録.md"]
     assert work_through(Document.objects.get(path="メール/送付.eml")).title == "議事録の送付"
+
+
+def test_a_message_of_outlook_is_taken_apart_as_a_mail_is(tmp_path: Path) -> None:
+    sent = Message(subject="設計書の送付", attachments=[attached("設計書.md", "# 設計書\n\n本文".encode("cp932"))])
+    taken = take_in(tmp_path, write_msg(sent), name="送付.msg", path="メール")
+    assert taken.kind == "msg"
+    assert outcomes_of(taken) == {"送付.msg": "created", "設計書.md": "created"}
+    assert paths() == ["メール/送付.msg", "メール/送付.msg/設計書.md"]
+    assert work_through(Document.objects.get(path="メール/送付.msg")).title == "設計書の送付"
+    assert work_through(Document.objects.get(path="メール/送付.msg/設計書.md")).title == "設計書"
 
 
 def test_rest_takes_archives_at_their_own_address_and_says_so_at_the_other(tmp_path: Path) -> None:

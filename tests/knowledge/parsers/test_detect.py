@@ -11,7 +11,7 @@ from knowledge.parsers.archives import check_archive
 from knowledge.parsers.detect import ACCEPTED_SUFFIXES, detect_format
 from knowledge.parsers.errors import ParseError
 from knowledge.parsers.limits import ParseLimits
-from tests.knowledge.parsers.workbook_writers import write_container
+from tests.knowledge.parsers.containers import write_container
 
 OLE2 = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(504)
 

@@ -10,7 +10,8 @@ from knowledge.parsers import ParseError, ParseLimits, parse_isolated
 from knowledge.parsers.office import parser as office
 from knowledge.types.documents import BlockKind
 from tests.knowledge.parsers.conftest import assert_valid, texts
-from tests.knowledge.parsers.workbook_writers import write_container, zipped
+from tests.knowledge.parsers.containers import write_container
+from tests.knowledge.parsers.workbook_writers import zipped
 
 LIMITS = ParseLimits(wall_s=120, cpu_s=60)
 RTF = r"{\rtf1\ansi\ansicpg932{\fonttbl{\f0 MS Mincho;}}\f0 {\b 1. Scope}\par \u24540?\u31572?\u26178?\u38291?\par}"

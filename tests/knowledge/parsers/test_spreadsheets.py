@@ -16,7 +16,8 @@ from knowledge.parsers import ParseError, ParseLimits, parse_isolated
 from knowledge.parsers.registry import parse_file
 from knowledge.types.documents import BlockKind, ParsedDocument
 from tests.knowledge.parsers.conftest import assert_valid, texts
-from tests.knowledge.parsers.workbook_writers import ods_row, write_container, write_ods, write_xls, write_xlsb
+from tests.knowledge.parsers.containers import write_container
+from tests.knowledge.parsers.workbook_writers import ods_row, write_ods, write_xls, write_xlsb
 
 LIMITS = ParseLimits()
 WRITERS = {"xls": write_xls, "xlsb": write_xlsb}

@@ -1,4 +1,4 @@
-"""Small workbooks of the formats xls, xlsb and ods, and the container of old Office files, written by hand."""
+"""Small workbooks of the formats xls, xlsb and ods, written by hand."""
 
 from __future__ import annotations
 
@@ -7,47 +7,9 @@ import struct
 import zipfile
 from collections.abc import Mapping, Sequence
 
+from tests.knowledge.parsers.containers import write_container
+
 Rows = Sequence[Sequence[str | float | None]]
-_SECTOR = 512
-_FREE, _END, _FAT_SECTOR = 0xFFFFFFFF, 0xFFFFFFFE, 0xFFFFFFFD
-
-
-def write_container(streams: Mapping[str, bytes]) -> bytes:
-    """An OLE2 container with streams in its root; each is padded so that none belongs to the mini stream."""
-    sectors: list[bytes] = []
-    chains: list[int] = []
-    entries = []
-    for name, data in streams.items():
-        start = len(sectors)
-        padded = data + bytes(max(4096 - len(data), -len(data) % _SECTOR))
-        pieces = [padded[at : at + _SECTOR].ljust(_SECTOR, b"\0") for at in range(0, len(padded), _SECTOR)]
-        sectors += pieces
-        chains += [*range(start + 1, start + len(pieces)), _END]
-        entries.append((name, 2, start, len(padded)))
-    directory = _entry("Root Entry", 5, _END, 0, child=1 if entries else _FREE)
-    for number, (name, kind, start, size) in enumerate(entries, 1):
-        directory += _entry(name, kind, start, size, right=number + 1 if number < len(entries) else _FREE)
-    directory += bytes(-len(directory) % _SECTOR)
-    first_directory = len(sectors)
-    pieces = [directory[at : at + _SECTOR] for at in range(0, len(directory), _SECTOR)]
-    sectors += pieces
-    chains += [*range(first_directory + 1, first_directory + len(pieces)), _END]
-    fats = 1
-    while len(chains) + fats > fats * 128:
-        fats += 1
-    first_fat = len(sectors)
-    fat = struct.pack(f"<{fats * 128}I", *(chains + [_FAT_SECTOR] * fats + [_FREE] * (fats * 128 - len(chains) - fats)))
-    head = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(16) + struct.pack("<HHHHH", 0x3E, 3, 0xFFFE, 9, 6) + bytes(6)
-    head += struct.pack("<IIIIIIIII", 0, fats, first_directory, 0, 4096, _END, 0, _END, 0)
-    places = [*range(first_fat, first_fat + fats)] + [_FREE] * (109 - fats)
-    return head + struct.pack("<109I", *places) + b"".join(sectors) + fat
-
-
-def _entry(name: str, kind: int, start: int, size: int, *, child: int = _FREE, right: int = _FREE) -> bytes:
-    written = name.encode("utf-16-le") + b"\0\0"
-    links = struct.pack("<III", _FREE, right, child)
-    rest = bytes(36) + struct.pack("<IQ", start, size)
-    return written.ljust(64, b"\0") + struct.pack("<HBB", len(written), kind, 1) + links + rest
 
 
 def _record(kind: int, body: bytes) -> bytes:
