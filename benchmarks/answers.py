@@ -6,7 +6,8 @@ article stays, and the questions of the other sets. ``--half build`` has the que
 ``--half held``, the default, those of other articles, for reports. What is right of a sentence is known where the files
 below ``--answers``, in SQuAD's format too, name the answers. Uses an embedded PostgreSQL in a scratch folder.
 
-``--judged`` asks questions by hand of design documents and guidelines, in Japanese and English (data/answers.json).
+``--judged`` asks questions by hand of design documents and guidelines, too: with ``--half build`` those that answers
+were built on (data/answers.json), else others of other documents (data/answers_held.json).
 ``--fit`` fits the chances that answers go by (``knowledge/answering/chances.json``) to the files of ``--squad`` and to
 questions made by rule about one half of ``--documents``; nothing that is reported has a part in it.
 """
@@ -69,7 +70,7 @@ def main() -> None:
             return
         measure.run(sets, halves.Half(arguments.half), arguments.queries, arguments.cache)
         if arguments.judged:
-            judged.run(arguments.data.parent, arguments.cache)
+            judged.run(arguments.data.parent, halves.Half(arguments.half), arguments.cache)
 
 
 if __name__ == "__main__":

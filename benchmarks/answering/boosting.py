@@ -31,14 +31,19 @@ def fit_trees(
     labels: NDArray[np.float64],
     weights: NDArray[np.float64],
     settings: Settings = Settings(),
+    *,
+    by_hand: NDArray[np.float64] | float = 0.0,
 ) -> Trees:
-    """Fit trees to rows of signs that answer (1) or don't (0); the same rows give the same trees."""
+    """Fit trees to rows of signs that answer (1) or don't (0); the same rows give the same trees.
+
+    ``by_hand`` is what else is added to the logarithm of each row's odds: the trees make up for the rest.
+    """
     random = np.random.default_rng(settings.seed)
     limits = [_limits(rows[:, column], settings.bins) for column in range(rows.shape[1])]
     binned = np.stack([_binned(rows[:, column], limits[column]) for column in range(rows.shape[1])], axis=1)
     share = float(np.average(labels, weights=weights))
     base = float(np.log(share / (1 - share)))
-    odds = np.full(len(rows), base)
+    odds = np.full(len(rows), base) + by_hand
     grown = []
     for _number in range(settings.trees):
         chance = 1 / (1 + np.exp(-odds))

@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from benchmarks.answering.halves import SEED, Half, half_of
-from benchmarks.retrieval.question_sets import Paragraph, Question, QuestionSet
+from benchmarks.retrieval.question_sets import Paragraph, Question, QuestionSet, passage_id
 from knowledge.answering.sentences import PlacedSentence, sentences_of
 from knowledge.chunkers.registry import chunk_document
 from knowledge.index.active_embedder import get_embedder
@@ -81,7 +81,7 @@ def passages_of(path: Path) -> list[Paragraph]:
     spans = chunk_document(parsed.markdown, parsed.blocks, sections, ChunkOptions(), get_embedder().count_tokens)
     return [
         Paragraph(
-            id=f"{path.name}-{span.index}",
+            id=passage_id(path.name, span.index),
             title=parsed.title or path.stem,
             text=parsed.markdown[span.start : span.end],
             section_path=span.section_path,

@@ -17,7 +17,7 @@ from benchmarks.answering.files import fields_asked, read_files, without_answers
 from benchmarks.answering.halves import SEED, Half
 from benchmarks.retrieval.question_sets import Question, QuestionSet, load_set
 from hub.access.principals import local_operator
-from knowledge.answering.chance import FILE
+from knowledge.answering.chance import FILE, odds_by_name
 from knowledge.answering.extractive import read_material
 from knowledge.search import search
 from knowledge.text.folding import fold_terms
@@ -109,8 +109,14 @@ def fit(names: Sequence[str], judged: Sequence[Judged], settings: Settings = Set
             rows.append(version)
             labels.append(one.labels[known] == ANSWERS)
             weights.append(np.full(int(known.sum()), sum(sizes.values()) / len(sizes) / sizes[one.set_name]))
+    everything = np.concatenate(rows)
     trees = fit_trees(
-        tuple(names), np.concatenate(rows), np.concatenate(labels).astype(float), np.concatenate(weights), settings
+        tuple(names),
+        everything,
+        np.concatenate(labels).astype(float),
+        np.concatenate(weights),
+        settings,
+        by_hand=odds_by_name(names, everything),
     )
     questions = {name: sum(one.way != "out" for one in judged if one.set_name == name) for name in sizes}
     return {
@@ -123,9 +129,9 @@ def run(squad: Sequence[QuestionSet], files: Path | None, count: int, cache: Pat
     """Judge sets, none of which is reported, and the build half of a folder of documents; write the file that ships."""
     judged: list[Judged] = []
     names: list[str] = []
-    for number, question_set in enumerate(squad):
-        others = squad[number - 1].sample(count // 4) if len(squad) > 1 else []
-        strangers = [replace(one, gold=frozenset()) for one in others]
+    for question_set in squad:
+        others = [one for one in squad if one is not question_set and one.is_english is question_set.is_english]
+        strangers = [replace(one, gold=frozenset()) for one in (others[0].sample(count // 4) if others else [])]
         names, found = collect(question_set, question_set.sample(count), strangers, cache)
         print(f"{question_set.name}: {len(found)} judged", flush=True)
         judged += found

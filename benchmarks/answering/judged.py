@@ -1,4 +1,7 @@
-"""Questions by hand about real and shipped documents: what each says, and what it doesn't (`data/answers.json`)."""
+"""Questions by hand about real and shipped documents: what each says, and what it doesn't.
+
+Those of ``data/answers.json`` were read while answers were built; nothing was chosen by ``data/answers_held.json``.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.answering.files import passages_of, without_answers
+from benchmarks.answering.halves import Half
 from benchmarks.retrieval.measure import share
 from benchmarks.retrieval.question_sets import Question, QuestionSet, load_set
 from hub.access.principals import local_operator
@@ -20,6 +24,7 @@ from knowledge.types.search import SearchQuery
 
 DATA = Path(__file__).resolve().parent.parent / "data"
 SHIPPED = Path(__file__).resolve().parent.parent.parent / "knowledge" / "data"
+FILES = {Half.BUILD: DATA / "answers.json", Half.HELD: DATA / "answers_held.json"}
 HEADER = f"{'':34}{'asked':>6}{'right':>7}{'first':>7}{'out: no':>9}{'unsaid':>8}{'no':>7}{'≥.7':>6}{'right':>7}"
 LEGEND = """
 right: a sentence has what was looked for; first: the first one has; out: no: refused once that is taken out
@@ -34,9 +39,9 @@ class Case:
     has: str
 
 
-def run(data: Path, cache: Path, *, tells_all: bool = False) -> None:
+def run(data: Path, half: Half, cache: Path, *, tells_all: bool = False) -> None:
     """Ask each document alone, and then all of them together."""
-    documents = [(one["document"], _cases(one)) for one in json.loads((DATA / "answers.json").read_text("utf-8"))]
+    documents = [(one["document"], _cases(one)) for one in json.loads(FILES[half].read_text("utf-8"))]
     print(HEADER)
     everything = []
     for name, cases in documents:

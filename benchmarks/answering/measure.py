@@ -15,29 +15,33 @@ from benchmarks.answering.halves import Half, gaps, questions_of
 from benchmarks.retrieval.measure import share
 from benchmarks.retrieval.question_sets import Question, QuestionSet, load_set
 from hub.access.principals import local_operator
-from knowledge.answering import Answer, AnswerSentence, answer_question
+from knowledge.answering import Answer, AnswerSentence, answer_question, search_passages
 from knowledge.answering import Question as Asked
+from knowledge.answering.beside import DOES_NOT_SAY_IT
 from knowledge.search.fusion import GOOD_EVIDENCE
 from knowledge.text.folding import fold_terms
+from knowledge.types.search import SearchQuery
 
 HEADER = (
     f"{'':30}{'questions':>10}{'from it':>9}{'elsewhere':>10}{'out: no':>9}{'strangers: no':>14}"
-    f"{'≥.7':>6}{'right':>7}{'out ≥.7':>9}{'right':>7}{'p50 ms':>8}{'p95 ms':>8}"
+    f"{'≥.7':>6}{'right':>7}{'out ≥.7':>9}{'right':>7}{'p50 ms':>8}{'p95 ms':>8}{'warned':>8}{'out':>6}"
 )
 
 LEGEND = """
 from it: answered with a sentence of the passage; elsewhere: of other passages alone
 out: no: refused when the passage is taken out and the rest of its article stays
-right: of the sentences scored .7 or more with the passage there, and taken out, those that have the answer"""
+right: of the sentences scored .7 or more with the passage there, and taken out, those that have the answer
+warned, out: searches that say that what they found does not answer, with the passage there and taken out"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Given:
-    """An answer to a question of a set, and how long it took in milliseconds."""
+    """An answer to a question of a set, how long it took in milliseconds, and whether a search for it warns."""
 
     question: Question
     answer: Answer
     milliseconds: float
+    is_warned: bool
 
     @property
     def is_refused(self) -> bool:
@@ -77,7 +81,8 @@ def run(sets: Sequence[QuestionSet], half: Half, count: int, cache: Path) -> Non
     """Print a line for each set; strangers ask what the other sets of its language ask."""
     print(f"half {half.value}, {count} questions of each set at most\n{HEADER}")
     for question_set in sets:
-        strangers = [q for other in sets if other is not question_set for q in questions_of(other, half, count)]
+        others = [other for other in sets if other is not question_set and other.is_english is question_set.is_english]
+        strangers = [q for other in others for q in questions_of(other, half, count)]
         measured = measure(question_set, questions_of(question_set, half, count), strangers[:count], cache)
         print(f"{question_set.name[:29]:30}{_line(measured)}", flush=True)
     print(LEGEND)
@@ -100,7 +105,10 @@ def measure(
 def ask(question: Question) -> Given:
     started = time.perf_counter()
     answer = answer_question(local_operator(), Asked(text=question.text))
-    return Given(question=question, answer=answer, milliseconds=(time.perf_counter() - started) * 1000)
+    spent = (time.perf_counter() - started) * 1000
+    found = search_passages(local_operator(), SearchQuery(text=question.text))
+    is_warned = any(notice.code == DOES_NOT_SAY_IT.code for notice in found.notices)
+    return Given(question=question, answer=answer, milliseconds=spent, is_warned=is_warned)
 
 
 def _line(measured: Measured) -> str:
@@ -112,6 +120,7 @@ def _line(measured: Measured) -> str:
         f"{share(one.is_refused for one in out):>9.3f}{share(one.is_refused for one in measured.strangers):>14.3f}"
         f"{_confident(there)}{_confident(out, width=9)}"
         f"{statistics.median(milliseconds):>8.1f}{np.quantile(milliseconds, 0.95):>8.1f}"
+        f"{share(one.is_warned for one in there):>8.3f}{share(one.is_warned for one in out):>6.2f}"
     )
 
 

@@ -14,6 +14,7 @@ from django.db import connection
 from numpy.typing import NDArray
 
 from knowledge.index.active_embedder import active_embedding_set, get_embedder
+from knowledge.index.morphemes import is_english
 from knowledge.index.postings import write_postings
 from knowledge.index.vectors import write_vectors
 from knowledge.models import Blob, Chunk, Collection, Document, DocumentType, DocumentVersion
@@ -46,9 +47,20 @@ class QuestionSet:
     corpus: list[Paragraph]
     questions: list[Question]
 
+    @property
+    def is_english(self) -> bool:
+        """Whether most of its first questions are in English."""
+        first = self.questions[:20]
+        return 2 * sum(is_english(one.text) for one in first) > len(first)
+
     def sample(self, count: int) -> list[Question]:
         """Take questions at random, always the same ones."""
         return random.Random(0).sample(self.questions, min(count, len(self.questions)))
+
+
+def passage_id(source: str, number: int) -> str:
+    """Name a passage of a file or an article, whatever that is called, in the 40 characters that an id may have."""
+    return f"{hashlib.sha256(source.encode()).hexdigest()[:24]}-{number}"
 
 
 def read_sets(folder: Path) -> list[QuestionSet]:

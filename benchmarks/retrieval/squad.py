@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.retrieval.measure import OWN_SETS, report
-from benchmarks.retrieval.question_sets import Paragraph, Question, QuestionSet, read_sets
+from benchmarks.retrieval.question_sets import Paragraph, Question, QuestionSet, passage_id, read_sets
 
 # Files of more paragraphs are halved by article: one half to choose on, one to report.
 WHOLE = 400
@@ -47,7 +47,8 @@ def _as_set(name: str, articles: Iterable[Mapping[str, Any]]) -> QuestionSet:
         title = article["title"].replace("_", " ")
         for paragraph in article["paragraphs"]:
             text = paragraph["context"].strip()
-            kept = corpus.setdefault((title, text), Paragraph(id=f"{name}-{len(corpus)}", title=title, text=text))
+            known = Paragraph(id=passage_id(name, len(corpus)), title=title, text=text)
+            kept = corpus.setdefault((title, text), known)
             for question in paragraph["qas"]:
                 if question.get("is_impossible"):
                     continue

@@ -17,12 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 # What names the asked thing outright or names another one, and no question set has: added to the logarithm of the odds.
-# Set by hand, so that entries of glossaries, rows of a code and items under a heading answer, and rows about something
-# else don't (tests/knowledge/answering).
+# Set by hand, so that entries of glossaries, rows of a code, cells with ○ or × and items under a heading answer, and
+# rows about something else don't (tests/knowledge/answering).
 BY_NAME = {
     "code": 1.2,
     "explains": 1.8,
     "under named heading": 0.8,
+    "says yes or no": 4.0,
     "key beside": -3.0,
     "identifiers missing in row": -1.0,
     "money missing": -2.0,
@@ -89,8 +90,13 @@ def chances(names: Sequence[str], rows: NDArray[np.float64]) -> NDArray[np.float
     if not len(rows):
         return np.empty(0)
     fitted = rows[:, [names.index(name) for name in trees.names]]
-    odds = trees.odds(fitted) + sum(more * rows[:, names.index(name)] for name, more in BY_NAME.items())
-    found: NDArray[np.float64] = 1 / (1 + np.exp(-odds))
+    found: NDArray[np.float64] = 1 / (1 + np.exp(-trees.odds(fitted) - odds_by_name(names, rows)))
+    return found
+
+
+def odds_by_name(names: Sequence[str], rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return what counts by hand for each row, to be added to the logarithm of its odds."""
+    found: NDArray[np.float64] = rows[:, [names.index(name) for name in BY_NAME]] @ np.array(list(BY_NAME.values()))
     return found
 
 
