@@ -49,7 +49,7 @@ _UNIT = (
     r"|[秒分人名個回台円割点度桁部本枚校社通箱冊%代倍歳才位番第号級階話巻章条項件種匹頭隻艘軒棟戸票勝敗段行列丁目つ]"
 )
 _NUMBER = re.compile(
-    rf"何\s*(?P<unit>{_UNIT})|いく[つら]|幾[つら]|ど[のれ](?:[くぐ]らい|ほど|だけ|程度)"
+    rf"何\s*(?P<unit>{_UNIT})|何[{_KANJI}]{{1,2}}目|いく[つら]|幾[つら]|ど[のれ](?:[くぐ]らい|ほど|だけ|程度)"
     r"|\bhow (?P<en>many|much|long|often|large|big|high|tall|deep|wide|fast|old|far|short|small)\b"
 )
 _TIME = re.compile(
@@ -63,7 +63,7 @@ _REASON = re.compile(
     r"|\bwhy\b|\breasons?\b|\bcauses? of\b"
 )
 _WAY = re.compile(
-    r"どのよう[にな]|どうやって|いかに|どう(?=す|し|な|い|対|扱|処)"
+    r"どのように(?!な[っりる])|どうやって|いかに|どう(?=す|し|い|対|扱|処)"
     r"|(?:方法|手順|やり方|手続き?)(?=は|が|を|って|[?。\s]|\Z)|\bhow\b"
 )
 _MEANING = re.compile(
@@ -74,6 +74,8 @@ _MEANING = re.compile(
 _ASKING = re.compile(
     r"誰|だれ|どなた|何|なに|なん|どこ|いつ|どれ|どの|どん|どちら|どう|なぜ|いく[つら]|いかに|幾[つら]"
 )
+# 利用者は何を取り消せるか asks for no user.
+_ASKS_BESIDE = re.compile(r"(?:は|が|も)、?(?:何|なに)(?:を|に|で|が|へ|から)")
 _WHICH = re.compile(
     r"(?:(?:何|なん)と(?:いう|言う|呼ばれる)|どのような|どういう|どういった|どんな|どの|何の|なんの)"
     rf"(?P<focus>{_NOUN}{{1,20}})"
@@ -97,15 +99,16 @@ _ENDINGS = {
         | date year day deadline month century
         """,
     Wanted.NUMBER: """
-        期間 時間 年数 日数 寿命 間隔 頻度 周期 費 額 料 料金 価格 予算 金 代金 税 率 割合 比 [^多少小変係関]数 量
-        速度 長さ 高さ 深さ 重さ 広さ 面積 人口 温度 気温 容量 サイズ 上限 下限 限度 最大 最小 閾値 しきい値 目標
-        目標値 水準 年齢 点 距離 標高 得点 順位 世代 rto rpo sla 回線速度 性能 倍率
+        期間 時間 年数 日数 寿命 間隔 頻度 周期 費 額 [^香辛調材資燃原飲食肥塗染史衣]料 料金 価格 予算 金 代金
+        税 率 割合 比 [^多少小変係関]数 量 速度 長さ [身全体延波]長 高さ 深さ 重さ 広さ 面積 人口 温度 気温 容量
+        サイズ 上限 下限 限度 最大 最小 閾値 しきい値 目標 目標値 水準 年齢 [^題違要欠利視観地論焦争共]点 距離 標高
+        得点 順位 世代 rto rpo sla 回線速度 性能 倍率
         | number rate amount price cost fee budget percentage percent period duration time limit size population
         length height age score distance temperature speed interval
         """,
     Wanted.PERSON: """
-        者 人 人物 氏名 家 長 担当 監督 作家 選手 俳優 女優 歌手 教授 博士 大臣 大統領 首相 王 天皇 皇帝 将軍 妻 夫
-        父 母 息子 娘 弟 兄 師 員
+        者 人 人物 氏名 [^国]家 [^全身延成波特助増伸]長 担当 監督 作家 選手 俳優 女優 歌手 教授 博士 大臣 大統領 首相
+        王 天皇 皇帝 将軍 妻 夫 父 母 息子 娘 弟 兄 師 員
         | person author director player president manager leader king queen actor singer writer owner founder
         """,
     Wanted.PLACE: """
@@ -120,6 +123,7 @@ _ENDINGS = {
     Wanted.REASON: "理由 原因 要因 背景 目的 根拠 経緯 | reason cause purpose",
     Wanted.WAY: "方法 手順 手続 手続き やり方 対応 対策 流れ | way method procedure",
     Wanted.MEANING: "意味 定義 | meaning definition",
+    Wanted.YES_NO: "有無 可否 要否 是非 | availability",
 }
 _KIND_OF_NOUN = tuple(
     (kind, re.compile(rf"(?:{'|'.join(ja.split())})\Z|\b(?:{'|'.join(en.split())})\Z"))
@@ -149,6 +153,14 @@ def asks_something(text: str) -> bool:
     return bool(folded.endswith(("?", "か", "か。")) or _ASKING.search(folded))
 
 
+def without_asking(question: str) -> str:
+    """Return a question, folded, without how it ends: 監視の間隔 of 監視の間隔を教えてください。
+
+    What a text says of teaching or showing has nothing in common with a question that only ends so.
+    """
+    return _END.sub("", fold_terms(question))
+
+
 def read_asked(question: str) -> AskedThing:
     """Read what a question asks for.
 
@@ -159,7 +171,7 @@ def read_asked(question: str) -> AskedThing:
     ('time', '国')
     """
     folded = fold_terms(question)
-    stem = _END.sub("", folded)
+    stem = without_asking(question)
     focus, phrase = _focus_en(folded) if is_english(question) else _focus(stem)
     unit = next((found["unit"] or "" for found in [_NUMBER.search(folded)] if found), "")
     for pattern, kind in _ASKS:
@@ -168,8 +180,9 @@ def read_asked(question: str) -> AskedThing:
     if (meaning := _MEANING.match(folded)) is not None:
         word = (meaning["ja"] or meaning["en"] or "").strip()
         return AskedThing(kind=Wanted.MEANING, focus=word, phrase=word)
+    asks_beside = _ASKS_BESIDE.search(stem) is not None
     for kind, pattern in _KIND_OF_NOUN:
-        if focus and pattern.search(focus):
+        if focus and not asks_beside and pattern.search(focus):
             return AskedThing(kind=kind, focus=focus, phrase=phrase, unit=unit)
     is_open = _ASKING.search(folded) or _OPEN_EN.search(folded) or (focus and stem.endswith(focus))
     is_question = folded.rstrip("?。 ").endswith("か") or _YES_NO_EN.match(folded)

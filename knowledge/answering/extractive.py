@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from hub.llm.errors import LlmRefused
 from knowledge.answering.asked import AskedThing, read_asked
 from knowledge.answering.chance import chances
+from knowledge.answering.marks import MarkedCell, marked_cell
 from knowledge.answering.named import Named, read_named
 from knowledge.answering.sentences import PlacedSentence, sentences_of, speaks_to_a_model
 from knowledge.answering.signs import (
@@ -43,14 +44,19 @@ LEAST_OF_BEST = 0.6
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rated:
-    """A sentence, the chance that it answers, and the heading over it that the question names."""
+    """A sentence, the chance that it answers, and the heading over it that the question names.
+
+    ``cell`` is what a row says to a question for yes or no: it is said instead of the row, which it cites.
+    """
 
     one: PlacedSentence
     chance: float
     heading: str
+    cell: MarkedCell | None = None
 
     def said(self) -> AnswerSentence:
-        return AnswerSentence(text=self.one.text, chance=self.chance, citations=(self.one.cite(chance=self.chance),))
+        text = str(self.cell) if self.cell else self.one.text
+        return AnswerSentence(text=text, chance=self.chance, citations=(self.one.cite(chance=self.chance),))
 
 
 def best_sentences(
@@ -94,7 +100,12 @@ def rate_sentences(
         return []
     names, rows = material.signs(with_meaning=with_meaning)
     found = [
-        Rated(one=one.one, chance=float(chance), heading=material.named.heading_named(one.one))
+        Rated(
+            one=one.one,
+            chance=float(chance),
+            heading=material.named.heading_named(one.one),
+            cell=marked_cell(question, material.asked, one.one),
+        )
         for one, chance in zip(material.candidates, chances(names, rows), strict=True)
     ]
     return sorted(found, key=lambda one: -one.chance)

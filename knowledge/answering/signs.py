@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 import numpy as np
 from numpy.typing import NDArray
 
-from knowledge.answering.asked import AskedThing, Wanted
+from knowledge.answering.asked import AskedThing, Wanted, without_asking
+from knowledge.answering.marks import marked_cell
 from knowledge.answering.named import Named
 from knowledge.answering.sentences import PlacedSentence, Terms, terms_of
 from knowledge.answering.subjects import read_subjects
-from knowledge.answering.values import asks_money, has_money_column, values_of
+from knowledge.answering.values import asks_money, has_money_column, value_places, values_of
 from knowledge.index.analysis import analyse_query
-from knowledge.index.morphemes import is_english
+from knowledge.index.morphemes import act_words, is_english
 from knowledge.text.folding import fold_terms
 from knowledge.types.search import Hit
 
@@ -33,6 +35,11 @@ class Weighed:
         """The share of the weights whose terms, or other names of them, some texts have together."""
         total = sum(self.weights.values())
         return sum(w for term, w in self.weights.items() if self._has(term, texts)) / total if total else 0.0
+
+    def covered_of(self, wanted: Collection[str], *texts: frozenset[str]) -> float:
+        """The share of the weights of some of the terms that texts have together; -1 where there is none of them."""
+        total = sum(self.weights[term] for term in wanted)
+        return sum(self.weights[term] for term in wanted if self._has(term, texts)) / total if total else -1.0
 
     def heaviest_missing(self, *texts: frozenset[str]) -> float:
         """What the heaviest term counts that the texts lack, as a share of all."""
@@ -86,6 +93,7 @@ def candidates_of(hits: Sequence[Hit], sentences: Sequence[PlacedSentence]) -> l
 
 
 _TITLE_COUNTS = 0.4
+_KANA = re.compile("[\u3041-\u309f\\s、。?？]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,7 +119,7 @@ def read_wording(question: str, candidates: Sequence[Candidate], *, synonyms: Ma
 
     So nothing that the caller may not see has a part in it.
     """
-    terms = analyse_query(question, synonyms=synonyms)
+    terms = analyse_query(without_asking(question) or question, synonyms=synonyms)
     passages = {one.one.hit.chunk_id: one for one in candidates}
     weighed = []
     for field, (asked, others) in enumerate(((terms.words, terms.other_words), (terms.bigrams, terms.other_bigrams))):
@@ -142,13 +150,15 @@ def signs_without_meaning(
     focus = terms_of(asked.focus) if asked.focus else None
     phrase = terms_of(asked.phrase) if asked.phrase else None
     folded = fold_terms(question)
+    stem = without_asking(question)
     english = is_english(question)
+    acts = frozenset() if english else frozenset(act_words(folded))
     subjects = read_subjects(question, asked)
     passages = {one.one.hit.chunk_id: fold_terms(one.one.hit.content) for one in candidates}
     rows = []
     for one in candidates:
         text = fold_terms(one.one.text)
-        common = SequenceMatcher(None, folded, text[:400], autojunk=False).find_longest_match()
+        common = SequenceMatcher(None, stem, text[:400], autojunk=False).find_longest_match()
         values = values_of(one.one.text, question, asked)
         rows.append(
             {
@@ -171,7 +181,11 @@ def signs_without_meaning(
                 "phrase": _share(phrase, one.own),
                 "phrase above": _share(phrase, one.own, one.above),
                 "phrase in passage": _share(phrase, one.passage, one.above, one.title),
-                "common run": common.size / max(len(folded), 1),
+                "acts": _share_there(acts, one.own[0]),
+                "acts in passage": _share_there(acts, one.passage[0]),
+                "beside acts": words.covered_of(words.weights.keys() - acts, one.own[0], one.above[0]),
+                "around values": _around_values(text, folded, asked),
+                "common run": common.size / max(len(stem), 1),
                 "fits": values.fits,
                 "numbers": float(values.numbers),
                 "unit": float(values.has_unit),
@@ -196,6 +210,7 @@ def signs_without_meaning(
                 "code": float(named.has_code(one.one)),
                 "under named heading": float(bool(named.heading_named(one.one))),
                 "explains": float(named.is_explained_by(one.one)),
+                "says yes or no": float(marked_cell(question, asked, one.one) is not None),
                 "money missing": float(
                     asks_money(asked) and not (values.has_money or has_money_column(one.one.header))
                 ),
@@ -206,6 +221,32 @@ def signs_without_meaning(
         )
     names = list(rows[0]) if rows else []
     return names, np.array([list(row.values()) for row in rows], np.float64)
+
+
+def _share_there(wanted: frozenset[str], text: frozenset[str]) -> float:
+    return len(wanted & text) / len(wanted) if wanted else -1.0
+
+
+_AROUND = 24
+
+
+def _around_values(text: str, question: str, asked: AskedThing) -> float:
+    """The share of a question's pairs of characters around a value of the asked kind, where most are; -1 without one.
+
+    Of the kinds whose values are told by their form; all folded.
+    """
+    places = value_places(text, question, asked)
+    pairs = pairs_of(question)
+    if not places or not pairs:
+        return -1.0
+    return max(len(pairs & pairs_of(text[max(start - _AROUND, 0) : end + _AROUND])) for start, end in places) / len(
+        pairs
+    )
+
+
+def pairs_of(text: str) -> frozenset[str]:
+    """The neighbouring characters of a text that are no kana."""
+    return frozenset(text[at : at + 2] for at in range(len(text) - 1) if not _KANA.search(text[at : at + 2]))
 
 
 def _share(wanted: Terms | None, *texts: Terms) -> float:
@@ -227,10 +268,21 @@ def signs_of_meaning(
         "near": nearness,
         "near, beside the nearest": nearness - np.nanmax(nearness) if not np.isnan(nearness).all() else nearness,
         "near, beside other passages": beside_others(nearness, passages),
+        "near, in passage": in_group(nearness, passages),
+        "own words, in passage": in_group(signs[:, names.index("own words")], passages),
+        "fits, in passage": in_group(signs[:, names.index("fits")], passages),
     }
     for name in ("score", "own words", "words", "words of passage", "bigrams of passage"):
         told[f"{name}, beside other passages"] = beside_others(signs[:, names.index(name)], passages)
     return list(told), np.stack(list(told.values()), axis=1)
+
+
+def in_group(values: NDArray[np.float64], groups: Sequence[str]) -> NDArray[np.float64]:
+    """Tell how far each value is below the best one of its own group: 0 for that itself."""
+    best: dict[str, float] = {}
+    for value, group in zip(values, groups, strict=True):
+        best[group] = max(best.get(group, -np.inf), float(value))
+    return np.array([value - best[group] for value, group in zip(values, groups, strict=True)])
 
 
 def beside_others(values: NDArray[np.float64], groups: Sequence[str]) -> NDArray[np.float64]:

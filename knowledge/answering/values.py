@@ -134,6 +134,15 @@ def values_of(text: str, question: str, asked: AskedThing) -> Values:
     )
 
 
+_FORMS = {Wanted.NUMBER: (_NUMBER, _EN_NUMBER), Wanted.TIME: (_DATE,)}
+
+
+def value_places(text: str, question: str, asked: AskedThing) -> list[tuple[int, int]]:
+    """Where a text has values of the asked kind that the question lacks, of kinds that are told by form; all folded."""
+    found = [match for form in _FORMS.get(asked.kind, ()) for match in form.finditer(text)]
+    return [match.span() for match in found if match[0] not in question]
+
+
 _DURATION_ASKED = re.compile(r"期間|時間|寿命|間隔|周期|rto|rpo|世代|duration|period|\btime\b|interval")
 _MONEY_ASKED = re.compile(r"費|額|料|価格|予算|金|税|代\Z|price|cost|fee|budget")
 _PERCENT_ASKED = re.compile(r"率|割合|比\Z|rate|percent|share")

@@ -67,6 +67,8 @@ _QUESTION_WORDS = frozenset(
 )
 # What a sentence needs and no subject is: する, いる, よい and their like, and such nouns as long as kana write them.
 _AUXILIARY = "非自立可能"
+_DOES = frozenset({"する", "できる", "出来る", "致す", "いたす"})
+_STEM_OF_AUXILIARY = "助動詞語幹"  # よう of どのように and そのような
 _FORMAL_NOUNS = frozenset({"時", "方", "事", "こと", "物", "為", "所", "訳", "筈", "儘"})
 _ENDINGS = (("ies", "y"), ("s", ""), ("es", ""), ("ing", ""), ("ing", "e"), ("ed", ""), ("ed", "e"))
 
@@ -94,6 +96,22 @@ def question_surfaces(folded: str) -> Iterator[str]:
             is_word = morpheme.part_of_speech()[0] not in _EMPTY_WORDS and any(map(str.isalnum, surface))
             if is_word and not only_asks(morpheme):
                 yield surface
+
+
+def act_words(folded: str) -> Iterator[str]:
+    """Yield the terms of what a question says that is done or happens: its verbs, and nouns that する makes verbs of.
+
+    >>> list(act_words("東京駅はいつ開業しましたか")), list(act_words("予約の取消を誰が承認するか"))
+    (['開業'], ['承認'])
+    """
+    for piece in _PIECE.findall(folded):
+        morphemes = list(tokenizer().tokenize(piece, SplitMode.A))
+        for one, following in zip(morphemes, [*morphemes[1:], None], strict=True):
+            kind = one.part_of_speech()
+            is_verb = kind[0] == "動詞" and kind[1] != _AUXILIARY
+            is_done = kind[2] == "サ変可能" and following is not None and following.dictionary_form() in _DOES
+            if (is_verb or is_done) and (term := _term(one.surface(), one.normalized_form())):
+                yield term
 
 
 def _stretches(text: str) -> Iterator[str]:
@@ -157,5 +175,5 @@ def only_asks(morpheme: Morpheme) -> bool:
     if surface in ENGLISH_STOP_WORDS or form in _QUESTION_WORDS:
         return True
     return HIRAGANA.fullmatch(surface) is not None and (
-        form in _FORMAL_NOUNS or morpheme.part_of_speech()[1] == _AUXILIARY
+        form in _FORMAL_NOUNS or morpheme.part_of_speech()[1] in (_AUXILIARY, _STEM_OF_AUXILIARY)
     )
