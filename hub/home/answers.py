@@ -23,7 +23,15 @@ from hub.home.addresses import passage_address, place_of
 from hub.home.asking import Asked, read_asked, said
 from hub.home.pages import PART, home_page, render_home
 from hub.rest.responses import event_stream
-from knowledge.answering import Answer, AnswerSentence, Citation, Question, answer_question, follow_question
+from knowledge.answering import (
+    Answer,
+    AnswerSentence,
+    Citation,
+    Question,
+    answer_question,
+    asks_something,
+    follow_question,
+)
 from knowledge.questions import note_question, owned_collections, takes_requests
 from knowledge.text.excerpts import is_row
 from knowledge.text.quotes import in_one_line
@@ -125,10 +133,19 @@ def _may_still_have(request: HttpRequest, content: bytes) -> bool:
 
 
 def _whole(principal: Principal, asked: Asked, found: Answer) -> dict[str, Any]:
-    """Give what the page of an answer shows, and keep the question as the person wants it kept."""
+    """Give what the page of an answer shows, and keep the question as the person wants it kept.
+
+    Words to look for that are found are no question without an answer, and neither is what nobody could answer: the
+    question of a person without any collection.
+    """
+    owned = [] if found.sentences else owned_collections(principal, asked.filter)
+    if not (found.sentences or owned):
+        return {"found": found, "has_no_collection": True}
     numbering = Numbering()
     sentences = [numbering.show(one) for one in found.sentences]
     text = asked.whole.text
+    has_all_words = bool(found.nearest) and not found.looked_for.missing
+    only_words = not sentences and has_all_words and not asks_something(text)
     shown = {
         "found": found,
         "sentences": sentences,
@@ -137,11 +154,12 @@ def _whole(principal: Principal, asked: Asked, found: Answer) -> dict[str, Any]:
         "missing": " / ".join(found.looked_for.missing),
         "nearest": [_source(citation, number=0) for citation in found.nearest],
         "notices": said(found),
-        "question_id": note_question(principal, text, asked.filter, is_answered=bool(sentences)),
+        "only_words": only_words,
+        "is_refused": any(notice.code == "not_in_documents" for notice in found.notices),
+        "question_id": note_question(principal, text, asked.filter, is_answered=bool(sentences) or only_words),
     }
     if not sentences:
-        shown |= {"whole": text, "takes_requests": takes_requests()}
-        shown["owned"] = owned_collections(principal, asked.filter)
+        shown |= {"whole": text, "takes_requests": takes_requests(), "owned": owned}
     return shown
 
 

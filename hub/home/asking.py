@@ -44,7 +44,7 @@ FACET_NAMES: dict[str, str | Promise] = {
     "year": gettext_lazy("Year of upload"),
 }
 # What a reader is told by the answer itself, or has no use for.
-UNSAID = frozenset({"extractive_answer", "not_in_documents", "no_good_evidence", "nothing_to_search"})
+UNSAID = frozenset({"extractive_answer", "not_in_documents", "no_good_evidence"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -34,7 +34,7 @@ from knowledge.graph.search import GraphQuery, GraphResult, graph_search
 from knowledge.index.analysis import NO_SYNONYMS
 from knowledge.models import Document
 from knowledge.ontology.store import expand
-from knowledge.search import check_number, record_question, search
+from knowledge.search import NOTHING_TO_SEARCH, check_number, record_question, search
 from knowledge.text.folding import fold_terms
 from knowledge.types.notices import Notice
 from knowledge.types.search import Hit, SearchFilter, SearchQuery, SearchResult
@@ -149,6 +149,8 @@ def _whole(
     unanswered = [one for one in answered if not one.sentences] if len(parts) > 1 or not given else []
     first = unanswered[0] if unanswered else answered[0]
     notices = [notice for notice in remarks if not given or notice.code != "no_good_evidence"]
+    if all(notice.code != NOTHING_TO_SEARCH.code for notice in remarks):
+        notices += [not_in_documents(one.looked_for) for one in unanswered]
     return Answer(
         query=question,
         mode=mode,
@@ -156,7 +158,7 @@ def _whole(
         sentences=tuple(given),
         nearest=tuple(citation for one in unanswered for citation in one.nearest),
         parts=tuple(answered) if len(parts) > 1 else (),
-        notices=tuple(dict.fromkeys([*notices, *(not_in_documents(one.looked_for) for one in unanswered)])),
+        notices=tuple(dict.fromkeys(notices)),
     )
 
 
@@ -182,12 +184,14 @@ def _looked_for(question: str, nearest: Sequence[Rated]) -> LookedFor:
     asked = read_asked(question)
     hits = [one.one.hit for one in nearest]
     text = fold_terms("\n".join(f"{hit.title}\n{' '.join(hit.section_path)}\n{hit.content}" for hit in hits))
-    named = [one for one in phrases_of(question) if hits and (one.folded != asked.unit or len(asked.unit) > 1)]
+    lines = text.splitlines()
+    named = [one for one in phrases_of(question) if one.folded != asked.unit or len(asked.unit) > 1]
+    there = [one for one in named if any(one.is_in(line) for line in lines)]
     return LookedFor(
         kind=asked.kind,
         thing=asked.phrase,
-        found=tuple(one.shown for one in named if one.is_in(text)),
-        missing=tuple(one.shown for one in named if not one.is_in(text)),
+        found=tuple(one.shown for one in there),
+        missing=tuple(one.shown for one in named if one not in there),
     )
 
 

@@ -4,6 +4,7 @@ from knowledge.search.audit import record_question
 from knowledge.search.fusion import GOOD_EVIDENCE, calibration_for
 from knowledge.search.highlights import best_window
 from knowledge.search.hybrid import search
+from knowledge.search.notices import NOTHING_TO_SEARCH
 from knowledge.search.pages import find_chunk, get_chunk, neighbours
 from knowledge.search.query import (
     MAX_LIMIT,

@@ -20,6 +20,7 @@ from hub.access.permissions import Role
 from hub.access.principals import local_operator
 from hub.core.errors import Unavailable
 from knowledge.models import Collection, Document, DocumentType, Ontology
+from knowledge.models.questions import AskedQuestion
 from review.models import COUNTED_STATES, Finding, Review
 from review.runs import execution
 from review.runs.reviews import ReviewOptions, show_review, start_review
@@ -125,6 +126,25 @@ def test_an_answer_names_its_place_and_the_place_shows_the_words(browser, docume
 
 def test_what_nothing_answers_is_said(browser, document):
     assert "文書には書かれていません" in text_of(browser, f"/answer/?q={quote('火星への移住の費用はいくらか')}")
+
+
+def test_a_person_without_a_collection_is_told_that_and_not_that_documents_lack_it(document):
+    answer = text_of(client_of(new_user(username="新任")), f"/answer/?q={quote(QUESTION)}")
+    assert "閲覧できるコレクションがまだありません" in answer
+    assert "文書には書かれていません" not in answer
+    assert not AskedQuestion.objects.exists()
+
+
+def test_words_that_are_found_are_no_question_without_an_answer(browser, tmp_path, queue):
+    add_document(tmp_path, filename="b.md", text="# 文書管理規程\n\n## 保存\n\n起案した部署が綴りを作る。\n")
+    answer = text_of(browser, f"/answer/?q={quote('文書管理規程')}")
+    assert "文書には書かれていません" not in answer
+    assert "近い箇所は次のとおり" in answer
+    assert AskedQuestion.objects.get().is_answered
+
+
+def test_passages_are_told_as_the_nearest_and_not_as_so_many_that_match(browser, document):
+    assert "件中" not in text_of(browser, f"/?q={quote('火星への移住の費用はいくらか')}")
 
 
 def test_a_row_of_a_table_answers_by_its_columns(browser, tmp_path, queue):

@@ -98,6 +98,18 @@ def test_words_that_are_nowhere_near_are_told_as_the_person_wrote_them(library):
     assert not {"費", "いくら"} & {*given.looked_for.missing, *given.looked_for.found}
 
 
+def test_every_word_that_is_nowhere_is_told_and_none_that_only_asks(library):
+    looked_for = ask("宇宙ステーションはどのような軌道を回りますか").looked_for
+    assert {"宇宙ステーション", "軌道"} <= {*looked_for.missing}
+    assert "よう" not in {*looked_for.missing, *looked_for.found}
+
+
+def test_where_nothing_may_be_searched_nothing_is_said_of_what_documents_say(library):
+    given = answer_question(person("部外者"), Question(text=QUESTION))
+    assert "nothing_to_search" in codes(given)
+    assert "not_in_documents" not in codes(given)
+
+
 def test_the_score_of_a_sentence_is_its_chance_and_the_best_comes_first(library):
     chances = [one.chance for one in ask("応答時間は何秒以内か").sentences]
     assert chances == sorted(chances, reverse=True)
