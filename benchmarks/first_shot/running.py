@@ -24,6 +24,8 @@ from review.rules.base import DATA
 from review.types import FindingDraft, RuleInput
 
 TOPIC_RULES = ("coverage.missing_topic", "coverage.empty_section")
+# That there is no change history is told by the check item on version management, and by no other.
+HISTORY_TOPICS = ("change_history", "tp_change_history")
 
 
 class OtherFile(ValueError):
@@ -138,7 +140,17 @@ def _said(target: RuleInput, done: Run) -> dict[str, Said]:
         decided[rule] |= outcome.skip_reason is None
         done.findings += outcome.findings
         defects[rule] += (_defect(found) for found in outcome.findings)
+        defects[TOPIC_RULES[0]] += (
+            one for found in outcome.findings for one in missing_topics(found.rule_id, found.data)
+        )
     return {rule: Said(decided=decided[rule], defects=defects[rule]) for rule in decided}
+
+
+def missing_topics(rule_id: str, data: Mapping[str, Any]) -> list[Defect]:
+    """Return what a finding that is not of the rules for topics says of them."""
+    if rule_id != "document.missing_history" or "topic" not in data:
+        return []
+    return [Defect(rule_id=rule_id, data={"topic": topic}) for topic in HISTORY_TOPICS]
 
 
 def decided_rules(target: RuleInput) -> dict[str, bool]:

@@ -209,7 +209,7 @@ def doubt_of_draft(draft: FindingDraft, *, pk: int, item: str, fingerprint: str)
         searched=tuple(draft.searched[:MAX_SEARCHED]),
         named=_named(draft.data),
         rests_on=tuple(sorted(draft.rests_on or ())),
-        is_about_history=draft.data.get("topic") == "change_history",
+        is_about_history=_is_about_history(draft.rule_id, draft.data),
     )
 
 
@@ -236,8 +236,12 @@ def _doubt(finding: Finding) -> Doubt:
         searched=tuple(finding.searched[:MAX_SEARCHED]),
         named=_named(finding.data),
         rests_on=tuple(sorted(finding.rests_on)),
-        is_about_history=finding.data.get("topic") == "change_history",
+        is_about_history=_is_about_history(finding.rule_id, finding.data),
     )
+
+
+def _is_about_history(rule_id: str, data: Mapping[str, Any]) -> bool:
+    return rule_id == "document.missing_history" or data.get("topic") == "change_history"
 
 
 def _named(data: Mapping[str, Any]) -> tuple[str, ...]:

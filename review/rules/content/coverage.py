@@ -30,10 +30,14 @@ _TITLES_SHOWN = 5
 _LONGEST_COVER_LINE = 60
 
 
-@rule(MISSING, tags=("coverage",), defaults={"topics": ()}, reads_topics=True)
+@rule(MISSING, tags=("coverage",), defaults={"topics": (), "except": ()}, reads_topics=True)
 def missing_topic(target: RuleInput) -> RuleOutcome:
-    """Report each expected topic that is missing or only named. ``params["topics"]`` narrows the codes looked at."""
-    judged = _judged(target)
+    """Report each expected topic that is missing or only named.
+
+    ``params["topics"]`` narrows the codes looked at; those in ``except`` are another check item's to tell.
+    """
+    others = set(target.params.get("except", ()))
+    judged = tuple(each for each in _judged(target) if each.topic.code not in others)
     if not judged:
         return skipped("no_topics")
     every = _judge_all(target.text, target.sections, target.blocks, target.topics)
@@ -144,11 +148,21 @@ def _missing_finding(
             "total": len(others),
             "place": Text(ja=f"「{neighbour}」の前後", en=f"next to “{neighbour}”")
             if neighbour
-            else Text(ja=topic.expected_location, en=f"({topic.expected_location_en})"),
+            else _proposed_place(topic),
             "elements": _elements(topic),
             "headings": len(titles),
         },
         example=_example(topic, target),
+    )
+
+
+def _proposed_place(topic: Topic) -> Text:
+    """Where the check list would have it: the document's own chapters may be others."""
+    if not topic.expected_location:
+        return Text(ja="本文", en="")
+    return Text(
+        ja=f"この文書の構成に合う位置（目安は{topic.expected_location}）",
+        en=f"where it fits this document (proposed: {topic.expected_location_en})",
     )
 
 

@@ -290,7 +290,7 @@ def _unnumbered(edition: Edition) -> tuple[FindingDraft, ...]:
             key="editions",
             texts="no_editions",
             evidence=blank,
-            data={"topic": "change_history"},
+            data={"blank_editions": len(blank)},
             words={"count": len(blank)},
         ),
     )

@@ -34,6 +34,25 @@ def test_a_missing_topic_says_where_was_searched_and_where_to_add_it():
     assert found.suggestion.example.endswith("移行する。")
 
 
+def test_without_a_section_beside_it_the_place_is_only_proposed():
+    """The chapter that the check list names may be another one in this document, or none."""
+    (found,) = findings(
+        "coverage.missing_topic", "# 設計書\n\n## 1. 目的\n受付を電子化する。\n", topics=["system_architecture"]
+    )
+
+    assert found.suggestion.content.ja.startswith("この文書の構成に合う位置（目安は")
+    assert "where it fits this document (proposed: " in found.suggestion.content.en
+
+
+def test_a_topic_that_another_check_item_tells_is_left_to_it():
+    topics = {found.data["topic"] for found in findings("coverage.missing_topic", DESIGN)}
+    left = {
+        found.data["topic"] for found in findings("coverage.missing_topic", DESIGN, **{"except": ["change_history"]})
+    }
+
+    assert topics - left == {"change_history"}
+
+
 def test_a_topic_with_an_empty_section_is_empty_and_not_missing():
     (found,) = findings("coverage.empty_section", DESIGN)
 

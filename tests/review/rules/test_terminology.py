@@ -71,6 +71,11 @@ def test_the_majority_is_proposed_and_an_inflected_word_keeps_its_ending():
     assert found.suggestion.example == "検査を行います。記録を行う。報告を行った。"
 
 
+def test_a_role_with_a_japanese_and_an_english_name_is_told():
+    text = "管理者が設定を変える。\n\nAdministrator は利用の記録を見る。administrators 表は対象外とする。"
+    assert variants(text) == [{"管理者": 1, "Administrator": 1}]
+
+
 def test_params_allow_forms_and_replace_the_synonyms():
     assert variants("サーバとサーバー。", ignore=["サーバ"]) == []
     assert variants("発注者が決める。委託者が払う。", synonyms=[["発注者", "委託者"]]) == [{"発注者": 1, "委託者": 1}]
