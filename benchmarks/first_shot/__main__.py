@@ -7,7 +7,9 @@ how sure it is.
 
 With ``--model URL`` each document is reviewed by the whole path against an OpenAI-compatible endpoint, in a scratch
 hub: judge, second opinion, reading. ``--handed-everything`` also (``--only-handed``: only) hands the same model each
-whole document and the check list in one request. ``--write FOLDER`` writes findings, rows and a file for blind judging.
+whole document and the check list in one request. ``--all-ways`` does all three in one go, rules alone, the whole path
+and everything handed over, and prints one table of them. ``--write FOLDER`` writes findings, rows and a file for blind
+judging.
 A round that has been run is not a first shot again: see the README before running one.
 """
 
@@ -24,8 +26,8 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchmarks.first_shot.outputs import write_all
-from benchmarks.first_shot.readings import ROUNDS, agreement, readings, sources
+from benchmarks.first_shot.outputs import table, write_all
+from benchmarks.first_shot.readings import agreement, readings, rounds, sources
 
 if TYPE_CHECKING:
     from benchmarks.first_shot.readings import Source
@@ -44,7 +46,7 @@ def main() -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--documents", type=Path, help="the folder with the documents named in sources.jsonl")
-    parser.add_argument("--round", type=int, action="append", choices=ROUNDS, dest="rounds", help="default: 1")
+    parser.add_argument("--round", type=int, action="append", choices=rounds(), dest="rounds", help="default: 1")
     parser.add_argument("--wrong", action="store_true", help="print the rows that are answered otherwise")
     parser.add_argument("--findings", action="store_true", help="print every finding")
     parser.add_argument(
@@ -54,10 +56,12 @@ def main() -> None:
     parser.add_argument("--price-in", type=Decimal, default=Decimal(1), help="US$ per million tokens in (default 1)")
     parser.add_argument("--price-out", type=Decimal, default=Decimal(5), help="US$ per million tokens out (default 5)")
     parser.add_argument("--context-tokens", type=int, default=16_000, help="LLM_CONTEXT_TOKENS (default 16000)")
+    parser.add_argument("--reading-tokens", type=int, default=80_000, help="LLM_READING_TOKENS (default 80000)")
     parser.add_argument("--sweep-limit", type=int, default=20, help="findings of the reading per category (default 20)")
     parser.add_argument("--timeout", type=float, default=3500, help="seconds that an answer may take (default 3500)")
     parser.add_argument("--handed-everything", action="store_true", help="also hand the model everything at once")
     parser.add_argument("--only-handed", action="store_true", help="hand it everything, without the hub's own path")
+    parser.add_argument("--all-ways", action="store_true", help="rules alone, the whole path, everything handed over")
     parser.add_argument("--hub", type=Path, help="keep the scratch hub and its recorded answers in this folder")
     parser.add_argument("--write", type=Path, metavar="FOLDER", help="write findings, rows and blind.jsonl there")
     asked = parser.parse_args()
@@ -105,16 +109,21 @@ def _run_with_model(chosen: Sequence[Source], folder: Path, asked: argparse.Name
         price_out=asked.price_out,
         timeout_s=asked.timeout,
         context_tokens=asked.context_tokens,
+        reading_tokens=asked.reading_tokens,
         sweep_limit=asked.sweep_limit,
     )
     start_hub(folder, options)
-    from benchmarks.first_shot.running import OtherFile
+    from benchmarks.first_shot.running import OtherFile, run
 
-    handed = asked.handed_everything or asked.only_handed
+    handed = asked.handed_everything or asked.only_handed or asked.all_ways
     try:
+        ruled = [run(source, asked.documents) for source in chosen] if asked.all_ways else []
         reviewed, others = review_all(chosen, asked.documents, options, handed=handed, whole_path=not asked.only_handed)
     except OtherFile as error:
         sys.exit(str(error))
+    if ruled:
+        print("\nrules alone")
+        _print_figures(ruled)
     for name, runs in (("the hub's whole path", reviewed), ("handed everything", others)):
         if runs:
             print(f"\n{name}")
@@ -122,6 +131,8 @@ def _run_with_model(chosen: Sequence[Source], folder: Path, asked: argparse.Name
             _print_spent(runs)
             if asked.wrong:
                 _print_wrong(runs)
+    if asked.all_ways:
+        print(table({"rules alone": ruled, "the whole path": reviewed, "the same model handed everything": others}))
     if asked.write:
         write_all(asked.write, reviewed, others)
 

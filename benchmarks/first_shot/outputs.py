@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from benchmarks.first_shot.running import Answered
+    from benchmarks.first_shot.running import Answered, Run
     from benchmarks.first_shot.with_model import Reviewed
 
 COUNTED = "counted"
+TOPICS, CONSISTENCY = "required_section", "consistency"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +66,55 @@ def write_blind(path: Path, findings: Iterable[FindingLine]) -> None:
         for found in ([is_found for _quote, is_found in one.quotes],)
     ]
     write_lines(path.with_name(f"KEY-{path.name}"), key)
+
+
+def table(ways: Mapping[str, Sequence[Run | Reviewed]]) -> str:
+    """Print several ways over the same rows as one table, a line each: all rows, topics, and what was missed of the
+    contradictions; requests, tokens and US$ where a model was asked.
+    """
+    lines = [
+        "| | agreement | false alarms | misses | required topics: agreement, false alarms, misses "
+        "| contradictions missed | requests | tokens in, out | US$ |",
+        "|---|---|---|---|---|---|---|---|---|",
+    ]
+    for name, runs in ways.items():
+        answers = [one for done in runs for one in done.answers]
+        topics = [one for one in answers if one.case["check_type"] == TOPICS]
+        wrong = [one for one in answers if one.case["check_type"] == CONSISTENCY and _is_defect(one)]
+        agreement, false_alarms, misses = _shares(answers)
+        cells = [
+            name,
+            f"{agreement} of {len(answers)}",
+            false_alarms,
+            misses,
+            ", ".join(_shares(topics)),
+            f"{sum(one.is_wrong for one in wrong)} of {len(wrong)}",
+            *_spent(runs),
+        ]
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def _is_defect(answered: Answered) -> bool:
+    return bool(answered.case["expected_verdict"] == "fail")
+
+
+def _shares(answers: Sequence[Answered]) -> tuple[str, ...]:
+    from hub.evaluation.metrics import figures
+
+    measures = figures([one.judged for one in answers], intervals=False)["metrics"]
+    found = (measures[each]["value"] for each in ("agreement", "false_positive_rate", "false_negative_rate"))
+    return tuple("–" if share is None else f"{share:.3f}" for share in found)
+
+
+def _spent(runs: Sequence[Run | Reviewed]) -> list[str]:
+    from benchmarks.first_shot.with_model import Reviewed
+
+    spent = [done.spent for done in runs if isinstance(done, Reviewed)]
+    if not spent:
+        return ["–"] * 3
+    tokens = f"{sum(one.tokens_in for one in spent)}, {sum(one.tokens_out for one in spent)}"
+    return [str(sum(one.requests for one in spent)), tokens, f"{sum(one.cost for one in spent):.2f}"]
 
 
 def write_all(folder: Path, reviewed: Sequence[Reviewed], handed: Sequence[Reviewed]) -> None:

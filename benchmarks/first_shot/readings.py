@@ -14,7 +14,6 @@ from hub.evaluation.cases import Row
 from review.evaluation.gold_list import to_cases
 
 FOLDER = Path(__file__).resolve().parent
-ROUNDS = (1, 2, 3, 4, 5, 6, 7)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +34,11 @@ class Source:
 @cache
 def sources() -> tuple[Source, ...]:
     return tuple(Source(**line) for line in _lines("sources.jsonl"))
+
+
+def rounds() -> tuple[int, ...]:
+    """The rounds that there are documents of."""
+    return tuple(sorted({source.round for source in sources()}))
 
 
 @cache

@@ -26,7 +26,10 @@ READ_TOGETHER = ({"consistency", "terminology", "traceability"}, {"coverage", "s
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelOptions:
-    """The endpoint and what it costs. ``context_tokens`` is LLM_CONTEXT_TOKENS, ``sweep_limit`` as of a review."""
+    """The endpoint and what it costs.
+
+    ``context_tokens`` is LLM_CONTEXT_TOKENS, ``reading_tokens`` LLM_READING_TOKENS, ``sweep_limit`` as of a review.
+    """
 
     url: str
     model: str = "strong"
@@ -34,6 +37,7 @@ class ModelOptions:
     price_out: Decimal = Decimal(5)
     timeout_s: float = 3500
     context_tokens: int = 16_000
+    reading_tokens: int = 80_000
     sweep_limit: int = 20
 
 
@@ -75,6 +79,7 @@ def start_hub(folder: Path, options: ModelOptions) -> None:
         "LLM_TIMEOUT_S": str(options.timeout_s),
         "LLM_MAX_OUTPUT_TOKENS": str(MAX_OUTPUT_TOKENS),
         "LLM_CONTEXT_TOKENS": str(options.context_tokens),
+        "LLM_READING_TOKENS": str(options.reading_tokens),
         "LLM_MAX_CONCURRENCY": "64",
         "LLM_PRICE_IN": str(options.price_in),
         "LLM_PRICE_OUT": str(options.price_out),
@@ -218,7 +223,7 @@ def said_of(
 
 
 def _answer_rows(done: Reviewed, review: Any) -> None:
-    from benchmarks.first_shot.running import TOPIC_RULES, Answered, decided_rules, topics_of
+    from benchmarks.first_shot.running import TOPIC_RULES, Answered, decided_rules, missing_topics, topics_of
     from hub.evaluation.cases import review_case
     from knowledge.models import VersionContent
     from review.evaluation.matching import Defect, Said, answer
@@ -257,6 +262,7 @@ def _answer_rows(done: Reviewed, review: Any) -> None:
             )
         elif counts:
             defects[row.rule_id].append(Defect(rule_id=row.rule_id, data=data, spans=spans))
+            defects[TOPIC_RULES[0]] += missing_topics(row.rule_id, data)
         state = COUNTED if counts else str(row.state)
         quoted = row.evidence if state != "overturned" else opinion.get("quotes", [])
         done.findings.append(

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.first_shot import readings, running
-from benchmarks.first_shot.readings import ROUNDS, agreement, cases, sources
+from benchmarks.first_shot.readings import agreement, cases, rounds, sources
 from hub.evaluation.cases import review_case
 from review.evaluation.gold_list import DESIGN_TOPICS, TEST_PLAN_TOPICS, is_gold_row
 from review.rules import list_rules
@@ -24,7 +24,7 @@ FEWEST_DOCUMENTS = 4
 
 def test_every_round_has_four_documents_or_more_whose_source_and_licence_are_named() -> None:
     documents = Counter(source.round for source in sources())
-    assert set(documents) == set(ROUNDS)
+    assert set(documents) == set(rounds())
     assert min(documents.values()) >= FEWEST_DOCUMENTS
     for source in sources():
         assert source.licence

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from benchmarks.first_shot import readings
-from benchmarks.first_shot.outputs import FindingLine, write_all, write_blind
+from benchmarks.first_shot.outputs import FindingLine, table, write_all, write_blind
 from benchmarks.first_shot.readings import Source, sources
 from benchmarks.first_shot.with_model import ModelDefect, ModelOptions, review_all, said_of
 from hub.llm.providers import registry
@@ -102,6 +102,7 @@ class Reader:
             quotes = [self._quote(asked, quote) for quote in (KEPT, DROPPED)]
             wanted = "consistency" in json.dumps(asked["response_format"])
             found = {
+                "item": "none",
                 "category": "consistency",
                 "kind": "contradiction",
                 "severity": "major",
@@ -113,7 +114,13 @@ class Reader:
             said = [(one, "stands") for one, _ in findings_in(asked)]
             return {
                 "verdicts": [
-                    {"finding": one, "reason": "両方が書かれている。", "severity": "major", "verdict": verdict}
+                    {
+                        "finding": one,
+                        "reason": "両方が書かれている。",
+                        "quotes": [],
+                        "severity": "major",
+                        "verdict": verdict,
+                    }
                     for one, verdict in said
                 ]
             }
@@ -167,6 +174,9 @@ def test_both_ways_answer_the_rows(source: Source, tmp_path: Path, configure: An
     assert dict(contradiction.quotes) == {KEPT: True, DROPPED: True}
     assert hub.spent.cost > 0
     assert hub.spent.estimated_cost is not None
+    _head, _line, *lines = table({"path": [hub], "handed": [handed]}).splitlines()
+    assert lines[0].startswith("| path | 1.000 of 4 | 0.000 | 0.000 | 1.000, 0.000, 0.000 | 0 of 1 |")
+    assert lines[1].startswith("| handed | 0.500 of 4 | 0.500 | 0.500 | 1.000, 0.000, 0.000 | 1 of 1 | 1 |")
     write_all(tmp_path / "out", [hub], [handed])
     rows = [json.loads(line) for line in (tmp_path / "out" / "rows-handed.jsonl").read_text("utf-8").splitlines()]
     assert [row["is_wrong"] for row in rows] == [False, False, True, True]
