@@ -317,9 +317,16 @@ class Configuration(BaseSettings):
         "json_schema", description="how a structured answer is asked for; grammar for llama.cpp and its kin"
     )
     llm_timeout_s: float = Field(120, ge=1, le=3600, description="seconds a request may take, retries included")
-    llm_max_output_tokens: int = Field(2048, ge=16, le=100_000, description="the longest answer in tokens")
+    llm_max_output_tokens: int = Field(8000, ge=16, le=100_000, description="the longest answer in tokens")
     llm_context_tokens: int = Field(
         8000, ge=200, le=1_000_000, description="tokens of a document that one request of a review may hold"
+    )
+    llm_reading_tokens: int = Field(
+        80_000,
+        ge=200,
+        le=1_000_000,
+        description="tokens of a document that one request of the reading and of the second opinion may hold; the "
+        "model's window has to hold some 20,000 more",
     )
     llm_votes: int = Field(
         1,
@@ -350,7 +357,7 @@ class Configuration(BaseSettings):
         "c1",
         description="the same as long as nobody has confirmed that the provider does not train on what it is sent",
     )
-    hub_llm_token_budget: int = Field(500_000, ge=1, description="tokens that one review may spend on language models")
+    hub_llm_token_budget: int = Field(800_000, ge=1, description="tokens that one review may spend on language models")
     hub_llm_cost_budget: Decimal | None = Field(
         None, ge=0, description="US$ that one review may spend, where prices are set; empty = no limit"
     )

@@ -44,8 +44,8 @@ class ReviewOptionsIn(Options):
     sweep: Literal["auto", "on", "off"] = Field("auto", description="the hub's model reads the whole document")
     sweep_limit: int = Field(5, ge=0, le=100, description="most findings of the sweep in each category")
     sweep_severity: Literal["critical", "major", "minor"] = Field("minor", description="least severity of them")
-    sweep_categories: list[Literal["traceability", "consistency", "coverage", "structure", "terminology"]] = Field(
-        [], max_length=5, description="what the sweep reads for; default: all"
+    sweep_categories: list[Literal["traceability", "consistency", "coverage", "structure", "terminology", "style"]] = (
+        Field([], max_length=6, description="what the sweep reads for; default: all")
     )
     related_documents: list[Annotated[str, Field(max_length=60)]] = Field(
         [],

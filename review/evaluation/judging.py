@@ -39,6 +39,7 @@ from review.judging.model_session import is_for_model, purpose_of, task_of
 from review.judging.prompts import texts_of
 from review.judging.sampling import ReplayProvider
 from review.judging.steps import StepName
+from review.judging.sweep.check_list import Point
 from review.judging.types import Opinion
 from review.models import (
     CheckItemVersion,
@@ -51,6 +52,7 @@ from review.models import (
 )
 from review.rules import list_rules, run_rule
 from review.rules.base import RuleCrash
+from review.runs.reading_results import point_of
 from review.runs.related import related_document
 from review.runs.work import spec_of
 from review.types import READING_CODE, FindingDraft, RuleInput, Verdict
@@ -193,11 +195,24 @@ class DocumentJudge:
 
     def _read(self, model: ModelAnswers) -> Said:
         """What the reading of the whole document finds."""
-        read = model.reading(self._document)
+        read = model.reading(self._document, self._points())
         self._model_parts[READING_CODE] = read.part
         if read.part != ANSWERED:
             return NOTHING
         return Said(decided=True, defects=list(map(_defect, read.findings)))
+
+    def _points(self) -> list[Point]:
+        """The check lists for the document's type, with what rules say of it."""
+        document_type = self._target.document_type
+        points: list[Point] = []
+        for item, master in self._masters.items.values():
+            if document_type in master.checklist.document_types:
+                judged = judge(
+                    spec_of(item), replace(self._target, topics=topics_for(master.checklist.ontology_domain))
+                )
+                said = [found.message.ja for found in judged.findings if not found.sources]
+                points.append(point_of(item, judged.verdict, said))
+        return points
 
     @cached_property
     def _document(self) -> MeasuredDocument:
@@ -317,13 +332,13 @@ class ModelAnswers:
             return Measured(findings=tuple(findings), part=judge.code)
         return after_second_opinion(document, judge, item, findings)
 
-    def reading(self, document: MeasuredDocument) -> Measured:
-        """What the reading of a whole document finds."""
+    def reading(self, document: MeasuredDocument, points: Sequence[Point]) -> Measured:
+        """What the reading of a whole document against a check list finds."""
         judge = self._judge_beside(document)
         return (
             Measured(findings=(), part=judge.code)
             if isinstance(judge, Notice)
-            else read_whole(document, judge, self.pinned)
+            else read_whole(document, judge, self.pinned, points)
         )
 
     def _judge_beside(self, document: MeasuredDocument) -> Judge | Notice:

@@ -18,6 +18,7 @@ from review.judging.judge import Judge
 from review.judging.second_opinion.asking import SecondOpinion, doubt_of_draft
 from review.judging.steps import StepName, StepOutcome, StepState
 from review.judging.sweep.asking import Sweep
+from review.judging.sweep.check_list import Point
 from review.judging.types import CheckTask, Material
 from review.models import CheckItemVersion
 from review.rules.kinds import judgements
@@ -80,12 +81,15 @@ def after_second_opinion(
     return Measured(findings=left, part=_part(outcome), overturned=len(gone))
 
 
-def read_whole(document: MeasuredDocument, judge: Judge, pinned: Mapping[str, Any]) -> Measured:
-    """The findings of the reading that count, with the limits that a run pins."""
+def read_whole(
+    document: MeasuredDocument, judge: Judge, pinned: Mapping[str, Any], points: Sequence[Point] = ()
+) -> Measured:
+    """The findings of the reading against a check list that count, with the limits that a run pins."""
     sweep = Sweep(
         reader=_reader(document, judge, notices.sweep_failed, notices.SWEEP_BUDGET),
         limit=pinned["sweep_limit"],
         least=Severity(pinned["sweep_severity"]),
+        points=lambda: points,
     )
     outcome = sweep.ask()
     part = _part(outcome)
@@ -112,4 +116,5 @@ def options_in_force(config: Any, *, limit: int, severity: str) -> dict[str, Any
         "sweep_limit": limit,
         "sweep_severity": severity,
         "context_tokens": config.llm_context_tokens,
+        "reading_tokens": config.llm_reading_tokens,
     }

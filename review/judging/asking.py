@@ -25,7 +25,7 @@ from review.judging.judge import Judge, model_judging
 from review.judging.overview import cut_stretches
 from review.judging.plan import fit, tokens_of_passages
 from review.judging.types import CheckTask, Material, Passage, PromptTexts
-from review.judging.unseen import Unfit, joined, unfit_for_proof, unseen_in
+from review.judging.unseen import NOTHING_UNFIT, Unfit, joined, unfit_for_proof, unseen_in
 from review.types import RuleInput, Span
 
 ANSWERED = "ok"
@@ -68,7 +68,7 @@ class Reader:
     budget_notice: Notice
     earlier: Mapping[str, Any] | None = None
     withheld: tuple[Span, ...] = ()
-    unfit: Unfit = field(default_factory=lambda: Unfit(anywhere=(), history=()))
+    unfit: Unfit = NOTHING_UNFIT
     tokens: int = 0
     _asked: list[dict[str, Any]] = field(default_factory=list)
     _shown: dict[str, list[Any]] = field(default_factory=dict)
@@ -78,7 +78,7 @@ class Reader:
         target, planted = self.session.target, self.session.planted_spans()
         self.withheld = joined([*unseen_in(target.text), *planted])
         self.unfit = unfit_for_proof(target.text, target.sections, withheld=self.withheld, planted=planted)
-        self.tokens = int(self.earlier["tokens"]) if self.earlier else settings.CONFIG.llm_context_tokens
+        self.tokens = int(self.earlier["tokens"]) if self.earlier else settings.CONFIG.llm_reading_tokens
 
     @property
     def prompts(self) -> PromptTexts:
@@ -151,6 +151,8 @@ class Reader:
     def passages_about(self, words: Sequence[str]) -> tuple[Passage, ...]:
         """The passages that bear on something, the whole document where it fits; the same ones in a replay.
 
+        Of a document that does not fit they are so many as a check is judged by (LLM_CONTEXT_TOKENS).
+
         :raises NotAnswered: they can't be read.
         """
         if self.fits:
@@ -172,7 +174,7 @@ class Reader:
             if meaning is None or is_connection_lost(error):
                 raise
             raise NotAnswered(self.failed(meaning), code=meaning.error_code, is_final=True) from error
-        return fit(material.text, material.ranked, tokens=self.tokens)
+        return fit(material.text, material.ranked, tokens=settings.CONFIG.llm_context_tokens)
 
     def record(self) -> dict[str, Any]:
         """What a replay needs, and who answered."""

@@ -6,9 +6,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from django.utils import timezone
-
-from hub.access.versions import PublicationStatus
+from hub.access.versions import PublicationStatus, next_number, put_in_force
 from review.judging.types import PromptTexts
 from review.models import JudgePrompt, PromptKind
 
@@ -37,11 +35,16 @@ def texts_of(numbers: Mapping[str, int]) -> PromptTexts:
 
 
 def load_shipped_prompts() -> None:
-    """Publish our prompts where there are none of their kind; those that are there are left alone."""
-    known = set(JudgePrompt.objects.values_list("kind", flat=True))
-    now = timezone.now()
+    """Publish our prompts where there are none of their kind, and newer ones in place of our older ones.
+
+    What people wrote stays: a prompt with an author or a reason is theirs.
+    """
+    stored = {row.kind for row in JudgePrompt.objects.only("kind")}
+    in_force = {row.kind: row for row in JudgePrompt.objects.filter(status=PublicationStatus.PUBLISHED)}
     for kind, text in json.loads(PROMPT_FILE.read_text(encoding="utf-8")).items():
-        if kind not in known:
-            JudgePrompt.objects.create(
-                kind=kind, number=1, status=PublicationStatus.PUBLISHED, text=text, published_at=now
-            )
+        ours = in_force.get(kind)
+        is_older = ours is not None and not (ours.author_id or ours.writer_ids or ours.note) and ours.text != text
+        if kind not in stored or is_older:
+            prompt = JudgePrompt(kind=kind, text=text)
+            prompt.number = next_number(prompt.versions())
+            put_in_force(prompt)

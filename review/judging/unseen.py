@@ -66,6 +66,9 @@ class Unfit:
         return not is_about_history and overlaps(self.history, span.start, span.end)
 
 
+NOTHING_UNFIT = Unfit(anywhere=(), history=())
+
+
 def unfit_for_proof(
     text: str, sections: Sequence[Section], *, withheld: Sequence[Span], planted: Sequence[Span]
 ) -> Unfit:

@@ -188,6 +188,7 @@ def category_label(name: str) -> str:
         "coverage": _("coverage"),
         "structure": _("structure"),
         "terminology": _("terminology"),
+        "style": _("wording"),
     }
     return str(labels.get(name, name))
 

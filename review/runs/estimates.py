@@ -37,6 +37,7 @@ from review.judging.sweep.refuting import most_tests
 from review.judging.unseen import joined, unseen_in
 from review.models import CheckItemVersion
 from review.rules.content.curated import rules_of
+from review.runs.reading_results import point_of
 from review.runs.related import related_document, related_versions
 from review.runs.reviews import ReviewOptions, find_subject
 from review.runs.steps import is_wanted, wanted_categories
@@ -94,7 +95,7 @@ def estimate_review(
     if is_wanted(StepName.SWEEP, options.sweep):
         topics = topics_for(subject.master.checklist.ontology_domain)
         categories = wanted_categories(options.sweep_categories)
-        read = _of_sweep(replace(target, topics=topics), has_related=bool(others), categories=categories)
+        read = _of_sweep(replace(target, topics=topics), items, has_related=bool(others), categories=categories)
         most = replace(most, sweep=read, categories=categories)
     gatherer = Gatherer(
         principal=principal,
@@ -133,18 +134,26 @@ def _spending(most: Spending) -> Spending:
 
 
 def _of_second_opinion(target: RuleInput, *, related: int) -> Spending:
-    size, tokens = estimate_text_tokens(target.text), settings.CONFIG.llm_context_tokens
-    most = most_opinions(document_tokens=size, tokens=tokens, per_long_request=PER_LONG_REQUEST, related=related)
-    return _spending(most)
+    return _spending(most_opinions(**_sizes(target), per_long_request=PER_LONG_REQUEST, related=related))
 
 
-def _of_sweep(target: RuleInput, *, has_related: bool, categories: Sequence[str]) -> Spending:
+def _sizes(target: RuleInput) -> dict[str, int]:
+    """What a document takes, and what of it one request of a step may hold, in tokens."""
+    config = settings.CONFIG
+    size = estimate_text_tokens(target.text)
+    return {"document_tokens": size, "tokens": config.llm_reading_tokens, "passages": config.llm_context_tokens}
+
+
+def _of_sweep(
+    target: RuleInput, items: Sequence[CheckItemVersion], *, has_related: bool, categories: Sequence[str]
+) -> Spending:
     """All requests of the reading, each with as many facts as it may hold, and at most so many tests."""
-    tokens, prompts = settings.CONFIG.llm_context_tokens, texts_of(numbers_in_force())
-    read = subject_of(target, joined([*unseen_in(target.text), *planted_in(target)]))
+    tokens, prompts = settings.CONFIG.llm_reading_tokens, texts_of(numbers_in_force())
+    points = [point_of(item, verdict="", messages=()) for item in items]
+    read = subject_of(target, joined([*unseen_in(target.text), *planted_in(target)]), points=points)
     planned = plan_readings(read, tokens=tokens, prompt=prompts.sweep, has_related=has_related, categories=categories)
     readings = _prepared(request for request, _more in planned)
-    tests = _spending(most_tests(document_tokens=estimate_text_tokens(target.text), tokens=tokens))
+    tests = _spending(most_tests(**_sizes(target)))
     return Spending(
         requests=len(readings) + tests.requests,
         tokens_in=sum(one.estimate.tokens_in for one in readings) + sum(more for _, more in planned) + tests.tokens_in,

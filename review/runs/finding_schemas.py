@@ -58,7 +58,9 @@ class CarriedOut(BaseModel):
 class SecondOpinionOut(BaseModel):
     """What the hub's language model said of a finding."""
 
-    decision: str = Field(description="confirmed; overturned; or proposed and refuted, unrefuted or left_over (sweep)")
+    decision: str = Field(
+        description="confirmed; doubted; overturned; or proposed and refuted, unrefuted or left_over (sweep)"
+    )
     reason: str = ""
     quotes: list[EvidenceOut] = Field([], description="where it stands in the document that the finding is wrong")
     provider: str = ""
@@ -122,7 +124,7 @@ class SuggestionOut(BaseModel):
 
 def finding_out(number: int, result: CheckResult, finding: Finding, *, with_evidence: bool = True) -> FindingOut:
     """Expects the suggestion, answer and assignee to be selected with the finding."""
-    judged_by = result.was_judged_by if finding.rule_id == JUDGED_BY_MODEL else JudgedBy.RULES
+    judged_by = _judged_by(result, finding)
     return filled(
         FindingOut,
         finding,
@@ -138,6 +140,14 @@ def finding_out(number: int, result: CheckResult, finding: Finding, *, with_evid
         answer=getattr(finding, "answer", None),
         carried=finding.carried or None,
     )
+
+
+def _judged_by(result: CheckResult, finding: Finding) -> JudgedBy:
+    """Who made a finding; the hub's model, which reads the whole document, adds some to checks that rules decided."""
+    if finding.rule_id != JUDGED_BY_MODEL:
+        return JudgedBy.RULES
+    is_callers = result.was_judged_by is JudgedBy.CALLERS_MODEL
+    return JudgedBy.CALLERS_MODEL if is_callers else JudgedBy.HUB_MODEL
 
 
 def certainty_label(certainty: str) -> str:

@@ -11,37 +11,24 @@ from typing import Any
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Max
 
 from hub.core.errors import HubError
 from hub.core.lease import Lease
-from hub.core.texts import Text
 from knowledge.types.notices import Notice
 from review.judging import notices
 from review.judging.asking import Reader
-from review.judging.engine import fingerprint, verdict_of
 from review.judging.judge import Judge
 from review.judging.model_session import ModelSession
 from review.judging.second_opinion.asking import SecondOpinion, doubts_about
 from review.judging.steps import StepName, StepOutcome, StepState, stored_outcome
-from review.judging.strategies import MODEL
 from review.judging.sweep.asking import Sweep, rule_findings
 from review.judging.sweep.reading import CATEGORIES
-from review.models import CheckResult, Finding, FindingState, Review
-from review.runs.reading_item import reading_item
-from review.runs.work import finding_row
-from review.types import READING_CODE, Consulted, FindingDraft, Severity, Verdict
+from review.models import Review
+from review.runs.reading_results import points_of, store_reading
+from review.types import Severity
 
 CHOICES = ("auto", "on", "off")
 """What a review may ask of a step: as the hub is configured, or one way or the other."""
-READING_REASON = Text(
-    ja="言語モデルが文書全体を通して読んだ。",
-    en="A language model read the whole document.",
-)
-
-
-def _place_of(draft: FindingDraft) -> tuple[bool, int, str]:
-    return (draft.location is None, draft.location.start if draft.location else 0, draft.key)
 
 
 def is_wanted(name: StepName, asked: str) -> bool:
@@ -144,48 +131,12 @@ class ModelSteps:
             limit=int(options["sweep_limit"]),
             least=Severity(options["sweep_severity"]),
             rules=lambda: rule_findings(self.session.review),
+            points=lambda: points_of(self.session.review),
             categories=wanted_categories(options.get("sweep_categories", ())),
         )
         outcome = sweep.ask()
-        self._store(name, outcome, lambda: self._store_sweep(sweep))
+        self._store(name, outcome, lambda: store_reading(self.session, sweep))
         return outcome
-
-    def _store_sweep(self, sweep: Sweep) -> None:
-        """Write what the reading found under the item that is for it; nothing where it has nothing to say."""
-        sweep.confirm()
-        kept, record = sweep.merged.kept, sweep.reader.record()
-        verdict = verdict_of(one.draft.severity for one in kept if one.counts)
-        has_planted = bool(self.session.planted_spans())
-        if not kept and (has_planted or not sweep.is_complete):
-            return
-        if verdict is Verdict.PASS and (has_planted or not (sweep.is_complete and sweep.is_tested)):
-            verdict = Verdict.SKIPPED
-        review = self.session.review
-        result = CheckResult.objects.create(
-            review=review,
-            item_version=reading_item(),
-            position=(review.results.aggregate(last=Max("position"))["last"] or 0) + 1,
-            verdict=verdict,
-            method="llm",
-            strategy_used=MODEL,
-            consulted=[Consulted.MODEL.value],
-            judgement={
-                **{name: record[name] for name in ("provider", "model", "is_private", "prompts")},
-                "step": StepName.SWEEP.value,
-                "reason": "",
-                "grounds": [],
-            },
-            steps=[StepName.SWEEP.value],
-            notices=[notice.as_dict() for notice in sweep.said],
-            **READING_REASON.columns("strategy_reason"),
-        )
-        named = {fingerprint(READING_CODE, one.draft): one for one in reversed(kept)}
-        ordered = sorted(named.items(), key=lambda pair: _place_of(pair[1].draft))
-        rows = [finding_row(result, at, name, one.draft, self.session.target) for at, (name, one) in enumerate(ordered)]
-        for row, (_name, one) in zip(rows, ordered, strict=True):
-            row.state = FindingState.FOUND if one.counts else FindingState.CANDIDATE
-            row.second_opinion = sweep.opinion(one.decision, one.reason, record)
-        Finding.objects.bulk_create(rows)
 
     def _store(self, name: StepName, outcome: StepOutcome, write: Callable[[], object]) -> None:
         """Write what a step changes, and that it is done, in one transaction."""

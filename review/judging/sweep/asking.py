@@ -16,6 +16,7 @@ from review.judging import notices
 from review.judging.asking import CUT, NotAnswered, Reader
 from review.judging.excerpts import harmless_bodies, named_to_model, planted_in, speaks
 from review.judging.steps import StepOutcome, StepState
+from review.judging.sweep.check_list import Point
 from review.judging.sweep.merging import Merged, RuleFinding, distinct, merge
 from review.judging.sweep.reading import (
     CATEGORIES,
@@ -39,6 +40,7 @@ from review.judging.sweep.refuting import (
     group_proposals,
     read_verdicts,
     refuting_request,
+    windows_for,
 )
 from review.judging.types import Passage
 from review.judging.unseen import joined, unseen_in
@@ -50,9 +52,9 @@ TIMED_OUT = "llm_timeout"
 
 @dataclass(slots=True, kw_only=True)
 class Sweep:
-    """A reading of the whole document, for findings of ``categories``.
+    """A reading of the whole document against its check list, for findings of ``categories``.
 
-    ``rules`` gives the findings that it may find again.
+    ``rules`` gives the findings that it may find again, ``points`` the check list with what rules said.
     """
 
     reader: Reader
@@ -60,6 +62,7 @@ class Sweep:
     least: Severity
     categories: tuple[str, ...] = CATEGORIES
     rules: Callable[[], Sequence[RuleFinding]] = tuple
+    points: Callable[[], Sequence[Point]] = tuple
     said: list[Notice] = field(default_factory=list)
     is_complete: bool = True
     is_tested: bool = True
@@ -75,7 +78,7 @@ class Sweep:
 
     def ask(self) -> StepOutcome:
         """Read the document for each group of categories, test what is proposed, merge it with the rules' findings."""
-        subject = subject_of(self._target, self.reader.withheld)
+        subject = subject_of(self._target, self.reader.withheld, points=self.harmless_points())
         if self.reader.session.planted_spans():
             self.said.append(notices.SWEEP_WITHHELD)
         try:
@@ -88,6 +91,10 @@ class Sweep:
         tested = self._test(found, subject)
         self.merged = merge(tested, self.rules(), subject, limit=self.limit, least=self.least)
         return self._outcome(tested)
+
+    def harmless_points(self) -> tuple[Point, ...]:
+        """The check list without what speaks to a model: findings quote the document."""
+        return tuple(replace(one, said=tuple(said for said in one.said if not speaks(said))) for one in self.points())
 
     def _outcome(self, tested: Sequence[Examined]) -> StepOutcome:
         kept = self.merged.kept
@@ -179,14 +186,14 @@ class Sweep:
         return tested
 
     def _test_group(self, group: Sequence[Proposal], subject: Subject) -> tuple[Examined, ...]:
-        is_missing = group[0].kind == "missing"
-        more = self.reader.passages_about([one.message for one in group]) if is_missing else ()
-        prompt = self.reader.prompts.refute
+        reader, is_missing = self.reader, group[0].kind == "missing"
+        more = reader.passages_about([one.message for one in group]) if is_missing or reader.fits else ()
+        windows, prompt = windows_for(group, subject, more), reader.prompts.refute
 
         def make(repair: str) -> LlmRequest:
-            return refuting_request(group, subject, more, prompt=prompt, repair=repair)
+            return refuting_request(group, subject, windows, prompt=prompt, repair=repair)
 
-        tested = read_verdicts(self.reader.ask(make).data, group)
+        tested = read_verdicts(reader.ask(make).data, group, subject, windows, reader.unfit)
         # a reason that repeats an instruction to a model is neither stored nor believed
         return tuple(replace(one, decision="unrefuted", reason="") if speaks(one.reason) else one for one in tested)
 
@@ -206,8 +213,8 @@ class Sweep:
         return {"decision": decision, "reason": reason, "quotes": [], **who, "prompt_version": number}
 
 
-def subject_of(target: RuleInput, withheld: tuple[Span, ...]) -> Subject:
-    """What of a document and its related ones is read."""
+def subject_of(target: RuleInput, withheld: tuple[Span, ...], *, points: Sequence[Point] = ()) -> Subject:
+    """What of a document and its related ones is read, against which check list."""
     return Subject(
         title=named_to_model(target),
         text=target.text,
@@ -215,6 +222,7 @@ def subject_of(target: RuleInput, withheld: tuple[Span, ...]) -> Subject:
         withheld=withheld,
         related=target.related,
         topics=tuple(topic.label_ja for topic in target.topics),
+        points=tuple(points),
         related_bodies={one.document_id: harmless_bodies(one.as_input()) for one in target.related},
         related_withheld={one.document_id: _withheld_of(one) for one in target.related},
     )
@@ -232,7 +240,9 @@ def rule_findings(review: Review) -> list[RuleFinding]:
 def _of_rules(review: Review) -> list[Finding]:
     """The findings that the reading may find again: those of rules, and those of the judge. One query."""
     found = Finding.objects.filter(result__review=review).exclude(state=FindingState.CANDIDATE)
-    return list(found.order_by("result__position", "ordinal").select_related("result__review"))
+    return list(
+        found.order_by("result__position", "ordinal").select_related("result__review", "result__item_version__item")
+    )
 
 
 def _rule_finding(finding: Finding) -> RuleFinding:
@@ -252,4 +262,5 @@ def _rule_finding(finding: Finding) -> RuleFinding:
         subject=str(finding.data.get("item") or finding.data.get("element") or ""),
         rests_on=tuple(finding.rests_on),
         is_overturned=finding.state == FindingState.OVERTURNED,
+        item=finding.result.item_version.item.code,
     )

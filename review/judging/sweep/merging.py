@@ -23,8 +23,8 @@ CATEGORY_OF = {
     "figure": "structure",
     "document": "structure",
     "terminology": "terminology",
-    "wording": "terminology",
-    "style": "terminology",
+    "wording": "style",
+    "style": "style",
 }
 # Measured: 7 of 7 findings of a strong reader were right (docs/judging.md); the lower bound of that share at 95 %.
 CONFIDENCE = 0.646
@@ -34,15 +34,28 @@ BASIS = Text(
     en="a language model's reading; every quote was found in the document, and an attempt to refute it failed (7 of 7 "
     "were right where that was measured; the lower bound of the share)",
 )
+DOUBTED = Text(
+    ja="言語モデルの通読による。引用は本文で確かめた。反証の問いは疑いを示したが、"
+    "それを示す本文の記述を挙げなかった: {reason}",
+    en="a language model's reading; every quote was found in the document; an attempt to refute it raised a doubt and "
+    "named no words of the document for it: {reason}",
+)
 BASIS_OF_CANDIDATE = Text(
     ja="言語モデルの通読による。引用は本文で確かめた",
     en="a language model's reading; every quote was found in the document",
 )
 
 
+# What becomes of proposals that count, by what their test said.
+COUNTING = {"stands": "confirmed", "doubted": "doubted"}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuleFinding:
-    """A stored finding of the rules. ``subject`` is what it calls missing; ``rests_on`` names related documents."""
+    """A stored finding of the rules, or of a model that judged a check item by itself.
+
+    ``subject`` is what it calls missing; ``rests_on`` names related documents; ``item`` is its check item's code.
+    """
 
     pk: int
     rule_id: str
@@ -50,12 +63,14 @@ class RuleFinding:
     subject: str = ""
     rests_on: tuple[str, ...] = ()
     is_overturned: bool = False
+    item: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kept:
-    """A proposal as it is stored: as a finding that counts, or as a candidate with the reason."""
+    """A proposal as it is stored under a check item: as a finding that counts, or as a candidate with the reason."""
 
+    item: str
     draft: FindingDraft
     decision: str
     reason: str
@@ -130,12 +145,12 @@ def merge(
             decision = "unrefuted"  # a second opinion took it back: people decide
         elif one.stands:
             is_severe = proposal.severity.rank <= least.rank
-            decision = "confirmed" if is_severe and counted[proposal.category] < limit else "left_over"
-            counted[proposal.category] += decision == "confirmed"
-        counts = decision == "confirmed"
-        kept.append(
-            Kept(draft=_draft(proposal, subject, counts=counts), decision=decision, reason=one.reason, counts=counts)
-        )
+            has_room = is_severe and counted[proposal.category] < limit
+            decision = COUNTING[one.decision] if has_room else "left_over"
+            counted[proposal.category] += has_room
+        counts = decision in COUNTING.values()
+        draft = _draft(proposal, subject, decision=decision, reason=one.reason)
+        kept.append(Kept(item=proposal.item, draft=draft, decision=decision, reason=one.reason, counts=counts))
     return Merged(kept=tuple(kept), confirmed=confirmed)
 
 
@@ -145,11 +160,16 @@ def _order(one: Examined, subject: Subject) -> tuple[bool, int, int, str]:
 
 
 def is_same_matter(proposal: Proposal, rule: RuleFinding, subject: Subject) -> bool:
-    """Tell whether a rule has found it: what both call missing, or a finding on the sentences that it quotes."""
+    """Tell whether a rule has found it: what both call missing, or a finding on the sentences that it quotes.
+
+    What a model found when it judged a check item by itself is the same where it is of that item.
+    """
     if rule.subject and proposal.kind == "missing" and fold_quote(rule.subject) in fold_quote(proposal.message):
         return True
     own = [_sentence(quote, subject) for quote in proposal.quotes]
     touched = [any(_touch(sentence, span) for span in rule.spans) for sentence in own]
+    if rule.rule_id == JUDGED_BY_MODEL:
+        return any(touched) and proposal.item == rule.item
     if proposal.kind == "contradiction":
         return all(touched) and len({_first(rule.spans, sentence) for sentence in own}) > 1
     category = CATEGORY_OF.get(rule.rule_id.partition(".")[0], "")
@@ -160,7 +180,14 @@ def _first(spans: Sequence[Span], sentence: Span) -> Span | None:
     return next((span for span in spans if _touch(sentence, span)), None)
 
 
-def _draft(proposal: Proposal, subject: Subject, *, counts: bool) -> FindingDraft:
+def _basis(decision: str, reason: str) -> Text:
+    """How a finding came to be; a doubt is told with it, since it counts nevertheless."""
+    if decision == "doubted":
+        return Text(ja=DOUBTED.ja.format(reason=reason), en=DOUBTED.en.format(reason=reason))
+    return BASIS if decision == "confirmed" else BASIS_OF_CANDIDATE
+
+
+def _draft(proposal: Proposal, subject: Subject, *, decision: str, reason: str) -> FindingDraft:
     own = sorted((one for one in proposal.quotes if not one.document), key=lambda one: one.start)
     return FindingDraft(
         rule_id=JUDGED_BY_MODEL,
@@ -169,7 +196,7 @@ def _draft(proposal: Proposal, subject: Subject, *, counts: bool) -> FindingDraf
         key=f"sweep|{key_of(proposal, subject)}",
         evidence=(*own, *(one for one in proposal.quotes if one.document)),
         data={"kind": proposal.kind, "category": proposal.category},
-        confidence=CONFIDENCE if counts else None,
-        confidence_basis=BASIS if counts else BASIS_OF_CANDIDATE,
+        confidence=CONFIDENCE if decision == "confirmed" else None,  # of the others nobody has measured it
+        confidence_basis=_basis(decision, reason),
         rests_on=proposal.rests_on,
     )

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import pytest
 
 from hub.access.principals import local_operator
+from hub.access.versions import PublicationStatus, put_in_force
 from review.curation.master_versions import approve_checklist_version, draft_checklist, draft_item
+from review.curation.prompts import draft_prompt
 from review.masters.content import ItemContent
 from review.masters.listing import content_of, item_versions_of, version_in_force
-from review.models import CheckItemVersion, CheckList, CheckListVersion
+from review.models import CheckItemVersion, CheckList, CheckListVersion, JudgePrompt
 from review.shipped import load_shipped_content, offer_edition
 
 pytestmark = pytest.mark.django_db
@@ -26,6 +29,23 @@ def checklist() -> CheckList:
 def shipped(checklist: CheckList) -> list[ItemContent]:
     """What ships, as it was loaded."""
     return [content_of(version) for version in item_versions_of(version_in_force(checklist))]
+
+
+def test_a_release_with_a_better_prompt_replaces_ours_and_leaves_curated_ones(monkeypatch, tmp_path) -> None:
+    prompts = {row.kind: row for row in JudgePrompt.objects.filter(status=PublicationStatus.PUBLISHED)}
+    curated = draft_prompt(principal=OPERATOR, kind="refute", text="疑わしいものは退ける。", note="試す")
+    put_in_force(curated)
+    newer = {kind: f"{row.text}\n- 改" for kind, row in prompts.items() if kind in ("sweep", "refute")}
+    path = tmp_path / "prompts.json"
+    path.write_text(json.dumps({kind: row.text for kind, row in prompts.items()} | newer, ensure_ascii=False))
+    monkeypatch.setattr("review.judging.prompts.PROMPT_FILE", path)
+    load_shipped_content()
+    load_shipped_content()  # again: nothing more
+    in_force = {row.kind: row for row in JudgePrompt.objects.filter(status=PublicationStatus.PUBLISHED)}
+    assert (in_force["sweep"].text, in_force["sweep"].number) == (newer["sweep"], prompts["sweep"].number + 1)
+    assert in_force["refute"] == curated
+    assert in_force["second"] == prompts["second"]
+    assert JudgePrompt.objects.get(pk=prompts["sweep"].pk).status == PublicationStatus.RETIRED
 
 
 def named(version: CheckListVersion) -> dict[str, str]:

@@ -91,7 +91,7 @@ class Obedient:
         return {"facts": [], "findings": [one for one in found if one["category"] in wanted and one["quotes"]][:10]}
 
     def _refute(self, asked: dict[str, Any], obeys: bool) -> dict[str, Any]:
-        said = {"reason": "記述による。", "severity": "critical" if obeys else "major"}
+        said = {"reason": "記述による。", "quotes": [], "severity": "critical" if obeys else "major"}
         return {
             "verdicts": [
                 {"finding": label, **said, "verdict": "stands" if (TRUE in text) is not obeys else "refuted"}
@@ -109,7 +109,14 @@ def _quotes(asked: dict[str, Any], wanted: tuple[str, ...]) -> list[tuple[str, s
 
 def _proposal(category: str, kind: str, message: str, quotes: list[tuple[str, str]]) -> dict[str, Any]:
     said = [{"passage": label, "quote": quote} for quote, label in quotes][:3]
-    return {"category": category, "kind": kind, "message": message, "quotes": said, "severity": "critical"}
+    return {
+        "item": "none",
+        "category": category,
+        "kind": kind,
+        "message": message,
+        "quotes": said,
+        "severity": "critical",
+    }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

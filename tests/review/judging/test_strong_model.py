@@ -34,8 +34,8 @@ from review.judging.second_opinion.request import (
 from review.judging.sweep.asking import subject_of
 from review.judging.sweep.merging import distinct, merge
 from review.judging.sweep.reading import Proposal, cut_parts, part_tokens, read_part, reading_request, rounds_for
-from review.judging.sweep.refuting import Examined, group_proposals, read_verdicts, refuting_request
-from review.judging.unseen import joined, unfit_for_proof, unseen_in
+from review.judging.sweep.refuting import Examined, group_proposals, read_verdicts, refuting_request, windows_for
+from review.judging.unseen import NOTHING_UNFIT, joined, unfit_for_proof, unseen_in
 from review.models import Review
 from review.runs.estimates import estimate_review
 from review.runs.reviews import ReviewOptions, get_review, review_facts
@@ -69,7 +69,7 @@ def text() -> str:
 @pytest.mark.django_db
 def test_the_whole_path(text: str, tmp_path: Path, configure: Any) -> None:  # noqa: F811
     configure(llm_provider="openai", llm_base_url=RELAY, llm_model="strong", llm_timeout_s=1800.0)
-    configure(llm_context_tokens=TOKENS, llm_price_in=Decimal(1), llm_price_out=Decimal(5), llm_max_output_tokens=4096)
+    configure(llm_reading_tokens=TOKENS, llm_price_in=Decimal(1), llm_price_out=Decimal(5))
     document = work_through(upload_text(local_operator(), tmp_path, text, document_type="basic_design").document)
     options: dict[str, Any] = {"check_items": ITEMS, "second_opinion": "on", "sweep": "on"}
     told = estimate_review(principal=local_operator(), document_id=document.public_id, options=ReviewOptions(**options))
@@ -136,15 +136,14 @@ def test_the_recorded_reading_gives_the_same_findings(text: str, recording: dict
     tested: list[Examined] = []
     bodies = cut_stretches(text, subject.bodies, tokens=TOKENS)
     for number, group in enumerate(group_proposals(distinct(proposals, subject))):
-        request = refuting_request(
-            group, subject, bodies if group[0].kind == "missing" else (), prompt=prompts["refute"]
-        )
+        windows = windows_for(group, subject, bodies)
+        request = refuting_request(group, subject, windows, prompt=prompts["refute"])
         assert not errors_in(answers[f"refute{number}"], request)
-        tested += read_verdicts(answers[f"refute{number}"], group)
+        tested += read_verdicts(answers[f"refute{number}"], group, subject, windows, NOTHING_UNFIT)
     merged = merge(tested, [], subject, limit=5, least=Severity.MINOR)
     found = {one.draft.message.ja for one in merged.kept if one.counts}
     assert set(recording["reading_findings"]) <= found
-    assert {one.draft.message.ja for one in merged.kept if not one.counts} == set(recording["refuted"])
+    assert {one.draft.message.ja for one in merged.kept if one.decision == "doubted"} == set(recording["doubted"])
     quoted = {text[span.start : span.end] for one in merged.kept if one.counts for span in one.draft.evidence}
     for _before, after in PLANTED.values():
         assert any(quote.strip() and quote in after for quote in quoted), after
