@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 
 def lines_of(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
@@ -82,14 +82,15 @@ def sentence_ends(text: str, start: int, end: int, *, inside_brackets: bool = Fa
         begin = stop
 
 
-def sentences_around(text: str, start: int, end: int, *, borders: str = "\n") -> tuple[int, int]:
+def sentences_around(text: str, start: int, end: int, *, borders: Sequence[str] = "\n") -> tuple[int, int]:
     """Return the span of the sentences that ``[start, end)`` lies in, up to the next of the ``borders``.
 
     >>> line = "はじめに。（補足。）応答は速い。次。"
     >>> line[slice(*sentences_around(line, line.index("速い"), line.index("速い") + 2))]
     '応答は速い。'
     """
-    first = max(text.rfind(border, 0, start) for border in borders) + 1
+    before = ((at, len(border)) for border in borders if (at := text.rfind(border, 0, start)) >= 0)
+    first = max((at + length for at, length in before), default=0)
     last = min((at for border in borders if (at := text.find(border, max(end, start + 1))) >= 0), default=len(text))
     spans = [span for span in sentence_spans(text, first, last) if span[1] > start and span[0] < max(end, start + 1)]
     return (spans[0][0], spans[-1][1]) if spans else (start, end)

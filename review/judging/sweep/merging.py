@@ -46,6 +46,8 @@ BASIS_OF_CANDIDATE = Text(
 )
 
 
+# Where a line or cell ends; one row of a workbook may hold several defects.
+BORDERS = ("\n", "|", "<br>")
 # What becomes of proposals that count, by what their test said.
 COUNTING = {"stands": "confirmed", "doubted": "doubted"}
 
@@ -105,7 +107,8 @@ def _same_sentences(one: Proposal, other: Proposal, subject: Subject) -> bool:
 
 
 def _sentence(quote: Span, subject: Subject) -> Span:
-    start, end = sentences_around(subject.text_of(quote), quote.start, quote.end)
+    """The sentences that a quote stands in; in a table those of its cell, or of a line of it."""
+    start, end = sentences_around(subject.text_of(quote), quote.start, quote.end, borders=BORDERS)
     return Span(start=start, end=end, document=quote.document)
 
 

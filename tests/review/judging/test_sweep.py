@@ -21,7 +21,7 @@ from review.judging.second_opinion.asking import PER_LONG_REQUEST
 from review.judging.second_opinion.request import most_opinions
 from review.judging.sweep.asking import Sweep, subject_of
 from review.judging.sweep.check_list import Point
-from review.judging.sweep.merging import RuleFinding, merge
+from review.judging.sweep.merging import RuleFinding, distinct, merge
 from review.judging.sweep.reading import CATEGORIES, Proposal, RelatedPassage, plan_readings, read_part
 from review.judging.sweep.refuting import Examined, most_tests
 from review.judging.types import Passage
@@ -366,6 +366,23 @@ def test_what_a_judged_item_tells_is_not_told_twice_under_it() -> None:
         )
         tested = [Examined(proposal=found, decision="stands")]
         assert len(merge(tested, [judged], subject, limit=5, least=Severity.MINOR).kept) == told
+
+
+def test_two_slips_in_one_row_of_a_table_are_two_findings() -> None:
+    row = "| 1 | 氏名→「一二三四」<br>郵便番号→「160-00050」<br>住所→「シンジュクク」 | お気に入り入るを押す |"
+    subject = subject_of(rule_input(f"# 手順\n\n| No | 操作 | 確認 |\n|---|---|---|\n{row}\n"), ())
+    slips = ("「160-00050」", "「シンジュクク」", "お気に入り入る")
+    found = [
+        Proposal(
+            category="style",
+            kind="wrong",
+            severity=Severity.MINOR,
+            message=slip,
+            quotes=(Span(start=(at := subject.text.index(slip)), end=at + len(slip)),),
+        )
+        for slip in slips
+    ]
+    assert [one.message for one in distinct([*found, found[1]], subject)] == list(slips)
 
 
 def test_a_fact_carries_on_which_related_documents_were_shown_when_it_was_noted() -> None:
