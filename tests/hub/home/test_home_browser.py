@@ -92,6 +92,22 @@ def test_a_reader_asks_follows_a_number_to_the_words_and_comes_back(browser: Web
     assert browser.get_log("browser") == []  # type: ignore[attr-defined]
 
 
+def test_a_passage_keeps_its_title_in_sight_while_one_scrolls(browser: WebDriver, tmp_path: Path) -> None:
+    before = "".join(f"前書き {number} を述べる。\n\n" for number in range(60))
+    document = add_document(tmp_path, text=f"# 設計書\n\n{before}画面の応答時間は 3 秒以内とする。\n\n{before}")
+    ask(browser, "画面の応答時間は何秒以内ですか")
+    until(browser, ".answer .chip").click()
+    until(browser, "dialog[open] mark")
+    WebDriverWait(browser, PATIENCE_S).until(lambda one: one.execute_script("return drawer.scrollTop") > 0)
+    title = browser.find_element(By.CSS_SELECTOR, "dialog[open] .passage h1")
+    top, bottom = browser.execute_script(
+        "const {top, bottom} = arguments[0].getBoundingClientRect(); return [top, bottom]", title
+    )
+    assert 0 <= top < bottom < 200
+    title.find_element(By.TAG_NAME, "a").click()
+    assert f"/documents/{document.public_id}/" in browser.current_url
+
+
 def test_a_drawer_with_a_page_of_a_pdf_is_closed_by_its_button(browser: WebDriver, tmp_path: Path) -> None:
     path = tmp_path / "設計.pdf"
     path.write_bytes(write_pdf([PdfPage(texts=[(72, 700, 12, "検索の応答時間は三秒以内とする。")])]))
@@ -225,6 +241,8 @@ def test_the_pages_break_no_rule_of_accessibility_and_fit(
             "/?q=火星",
             "/documents/",
             "/reviews/",
+            "/reviews/start/",
+            "/work/",
             "/guide/",
             "/questions/",
             "/questions/unanswered/",

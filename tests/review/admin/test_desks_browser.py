@@ -21,7 +21,7 @@ from selenium.webdriver.remote.webdriver import WebDriver
 from selenium.webdriver.support.ui import WebDriverWait
 
 from knowledge.models import Collection, OperationSample
-from review.models import Review
+from review.models import CheckListVersion, Review
 from tests.hub.admin.support import add_document
 from tests.hub.admin.test_browser import PATIENCE_S, chromium, page  # noqa: F401 (fixtures)
 from tests.review.admin.test_pages_browser import RUNS_OFF, picture, resize
@@ -93,6 +93,39 @@ def test_the_desks_are_whole_in_both_languages_wide_and_narrow_light_and_dark(
                 picture(browser, f"{name}-{language}-{width}-{theme or 'light'}")
                 problems += [(name, width, language, theme, one) for one in browser.execute_script(RUNS_OFF)]
                 problems += [(name, width, language, theme, one) for one in broken_rules(browser)]
+    finally:
+        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    assert problems == [], "\n".join(map(str, problems))
+
+
+def test_the_pages_that_home_leads_to_and_drafts_with_rows_break_no_rule(
+    page: Any,  # noqa: F811
+    tmp_path: Path,
+    live_server: Any,
+) -> None:
+    document = add_document(tmp_path)
+    draft = CheckListVersion.objects.order_by("pk")[0]
+    CheckListVersion.objects.filter(pk=draft.pk).update(status="draft")
+    addresses = {
+        "second factor": reverse("admin:hub_second_factor"),
+        "sessions": reverse("admin:hub_sessions"),
+        "password": reverse("admin:password_change"),
+        "search": f"{reverse('admin:hub_search')}?q=応答時間",
+        "document": reverse("admin:knowledge_document_change", args=[document.pk]),
+        "list version": reverse("admin:review_checklistversion_change", args=[draft.pk]),
+        "audit": reverse("admin:access_auditevent_changelist"),
+    }
+    browser = page("admin:index")
+    problems: list[tuple[object, ...]] = []
+    try:
+        for width, language, theme in ((1366, "en", ""), (390, "ja", "dark")):
+            resize(browser, width)
+            browser.add_cookie({"name": "django_language", "value": language})
+            for name, address in addresses.items():
+                browser.get(live_server.url + address)
+                browser.execute_script(DARK, theme)
+                picture(browser, f"{name}-{language}-{width}-{theme or 'light'}")
+                problems += [(name, width, theme, one) for one in broken_rules(browser)]
     finally:
         browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
     assert problems == [], "\n".join(map(str, problems))
