@@ -1,8 +1,9 @@
 """Measure whether a citation leads to the right words of the original.
 
-``python -m benchmarks.originals`` reads the PDFs and workbooks of HUB_TEST_DATA, cites sentences, lines and rows of
-their stored text, has the hub mark them, and lets another reader (pdfplumber, openpyxl) say what is inside the marks:
-right are those whose words are the cited ones. Also says how long finding and drawing take.
+``python -m benchmarks.originals`` reads the PDFs, workbooks, Word files and slides of HUB_TEST_DATA, cites sentences,
+lines and rows of their stored text, has the hub mark them, and lets another reader (pdfplumber, openpyxl) say what is
+inside the marks: right are those whose words are the cited ones. Of Word files and slides it reads the pages that
+LibreOffice makes, which is needed for them. Also says how long finding takes, and making the pages.
 """
 
 from __future__ import annotations
@@ -30,9 +31,16 @@ django.setup()
 import openpyxl  # noqa: E402
 import pdfplumber  # noqa: E402
 
-from knowledge.originals import MarkedPage, SheetWindow, mark_cells, mark_pages  # noqa: E402
-from knowledge.originals.places import page_part, sheet_parts  # noqa: E402
+from knowledge.originals import (  # noqa: E402
+    MarkedPage,
+    SheetWindow,
+    mark_cells,
+    mark_document,
+    mark_pages,
+)
+from knowledge.originals.places import document_part, page_part, sheet_parts  # noqa: E402
 from knowledge.parsers.limits import ParseLimits  # noqa: E402
+from knowledge.parsers.office.conversion import PAGES_TASK  # noqa: E402
 from knowledge.parsers.pdf.page import with_whole_kanji  # noqa: E402
 from knowledge.parsers.process.isolation import as_it_is, parse_isolated, run_isolated  # noqa: E402
 from knowledge.text.sentences import lines_of, sentence_spans  # noqa: E402
@@ -41,6 +49,7 @@ from knowledge.types.documents import BlockKind, ParsedDocument  # noqa: E402
 REPOSITORY = Path(__file__).resolve().parent.parent
 ENOUGH = 0.9
 LEAST_CHARS = 6
+SUFFIXES = ("pdf", "xlsx", "docx", "pptx")
 KINDS = frozenset({BlockKind.PARAGRAPH, BlockKind.LIST, BlockKind.TABLE})
 
 
@@ -83,7 +92,8 @@ def words(text: str) -> str:
 
 
 def is_right_page(parsed: ParsedDocument, plain: Any, span: tuple[int, int], pages: list[MarkedPage]) -> bool:
-    part = page_part(parsed.markdown, parsed.blocks, *span)
+    has_pages = any(block.page is not None for block in parsed.blocks)
+    part = (page_part if has_pages else document_part)(parsed.markdown, parsed.blocks, *span)
     if part is None or not pages:
         return False
     wanted, inside = words("".join(part.pieces)), words_inside(plain, pages)
@@ -121,45 +131,67 @@ def main() -> None:
     default_data = Path(os.environ.get("HUB_TEST_DATA", REPOSITORY.parent / "shared" / "data"))
     parser.add_argument("--data", type=Path, default=default_data)
     parser.add_argument("--citations", type=int, default=300, help="of each format (default 300)")
+    parser.add_argument("--only", choices=SUFFIXES, help="one format")
     arguments = parser.parse_args()
-    for suffix in ("pdf", "xlsx"):
-        paths = sorted([*arguments.data.glob(f"documents/*.{suffix}"), *arguments.data.glob(f"awkward/*.{suffix}")])
-        measure(suffix, paths, arguments.citations)
+    with tempfile.TemporaryDirectory() as folder:
+        for suffix in [arguments.only] if arguments.only else SUFFIXES:
+            paths = sorted([*arguments.data.glob(f"documents/*.{suffix}"), *arguments.data.glob(f"awkward/*.{suffix}")])
+            measure(suffix, paths, arguments.citations, Path(folder))
 
 
-def measure(suffix: str, paths: list[Path], most: int) -> None:
+def shown_file(suffix: str, path: Path, folder: Path) -> Path:
+    """The file that is looked at: the document, or the pages that are made of it."""
+    if suffix in ("pdf", "xlsx"):
+        return path
+    target = folder / f"{path.stem}.pdf"
+    limits = ParseLimits(wall_s=60, cpu_s=45, memory_bytes=1024**3)
+
+    def load(result: dict[str, Any], made: Path) -> bytes:
+        return (made / result["file"]).read_bytes()
+
+    target.write_bytes(run_isolated(PAGES_TASK, path, load, filename=path.name, limits=limits))
+    return target
+
+
+def measure(suffix: str, paths: list[Path], most: int, folder: Path) -> None:
     chosen = random.Random(suffix)
     documents: list[tuple[Path, ParsedDocument, list[tuple[int, int]]]] = []
+    making = []
     for path in paths:
         try:
             parsed = parse_isolated(path, filename=path.name, limits=ParseLimits())
+            began = time.perf_counter()
+            looked_at = shown_file(suffix, path, folder)
+            making.append(time.perf_counter() - began)
         except Exception as error:  # noqa: BLE001 (awkward files: which can't be read is no question here)
             print(f"  not read: {path.name}: {error}"[:100])
             continue
         if found := list(citations(parsed)):
-            documents.append((path, parsed, found))
+            documents.append((looked_at, parsed, found))
     share = max(most // max(len(documents), 1), 1)
     right = total = 0
     times = []
     for path, parsed, found in documents:
         spans = chosen.sample(found, min(share, len(found)))
         here = 0
-        plain: Any = pdfplumber.open(path) if suffix == "pdf" else openpyxl.load_workbook(path, data_only=True)
+        plain: Any = openpyxl.load_workbook(path, data_only=True) if suffix == "xlsx" else pdfplumber.open(path)
+        has_pages = any(block.page is not None for block in parsed.blocks)
+        mark: Any = mark_cells if suffix == "xlsx" else mark_pages if has_pages else mark_document
         for span in spans:
             began = time.perf_counter()
-            marked: Any = (mark_pages if suffix == "pdf" else mark_cells)(
-                partial(ask, path), parsed.markdown, parsed.blocks, *span
-            )
+            marked: Any = mark(partial(ask, path), parsed.markdown, parsed.blocks, *span)
             times.append(1000 * (time.perf_counter() - began))
-            is_right = (is_right_page if suffix == "pdf" else is_right_cells)(parsed, plain, span, marked)
+            is_right = (is_right_cells if suffix == "xlsx" else is_right_page)(parsed, plain, span, marked)
             here += is_right
             if not is_right:
                 print(f"    wrong: {parsed.markdown[slice(*span)][:90]!r}")
-        print(f"  {path.name[:60]}: {here} of {len(spans)}")
+        print(f"  {path.name[:60]}: {here} of {len(spans)}", flush=True)
         right, total = right + here, total + len(spans)
     quantiles = statistics.quantiles(times, n=20)
     print(
-        f"{suffix}: {right} of {total} = {right / total:.3f}; median {quantiles[9]:.0f} ms, p95 {quantiles[18]:.0f} ms"
+        f"{suffix}: {right} of {total} = {right / total:.3f}; median {quantiles[9]:.0f} ms, p95 {quantiles[18]:.0f} ms;"
+        f" the file at hand in {statistics.median(making):.1f} s, {max(making):.1f} s at most",
+        flush=True,
     )
 
 

@@ -11,6 +11,7 @@ from django.db.models import Value
 from django.db.models.functions import Coalesce
 from django.http import FileResponse, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
+from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -30,7 +31,15 @@ from knowledge.documents.schemas import document_out
 from knowledge.documents.views import document_views
 from knowledge.models import Collection, Document, DocumentStatus, DocumentType, DocumentVersion
 from knowledge.models.documents import IN_WORK
-from knowledge.originals import WIDTHS, draw_page, has_pictures, has_read_pages, original_of, searchable_pdf
+from knowledge.originals import (
+    WIDTHS,
+    draw_page,
+    has_pictures,
+    has_read_pages,
+    original_of,
+    searchable_pdf,
+    takes_a_while,
+)
 from knowledge.rendering import around_passage, outline_of, read_text
 from review.runs.reviews import list_reviews
 
@@ -148,23 +157,31 @@ def passage(request: HttpRequest, public_id: str) -> HttpResponseBase:
     number = whole_number(request.GET.get("version"), digits=9)
     row = get_document(principal, public_id)
     shown = around_passage(principal, row, version=number, start=start, end=end)
-    context: dict[str, Any] = {"pages": [], "sheets": []}
-    try:
-        pages, context["sheets"] = original_of(row, shown.version.number, start, end)
-        context["pages"] = [
-            (one, page_picture_address(public_id, shown.version.number, one.page, WIDTHS[1])) for one in pages
-        ]
-    except (Conflict, Unavailable) as error:  # the text is there all the same
-        context["not_shown"] = str(error)
+    is_original_alone = request.GET.get("part") == "original"
+    if takes_a_while(shown.version) and not is_original_alone:  # the text doesn't wait for it
+        part = urlencode({"version": shown.version.number, "start": start, "end": end, "part": "original"})
+        context: dict[str, Any] = {"later": f"{reverse('passage', args=[public_id])}?{part}"}
+    else:
+        context = _original(row, shown.version.number, start, end)
     return render_home(
         request,
-        "home/original.html" if request.GET.get("part") == "original" else "home/passage.html",
+        "home/original.html" if is_original_alone else "home/passage.html",
         title=row.title,
         document=row,
         shown=shown,
         link=document_address(public_id, shown.version.number, start, end),
         **context,
     )
+
+
+def _original(document: Document, version: int, start: int, end: int) -> dict[str, Any]:
+    """What a page shows of the original at a place: pages with their pictures' addresses, sheets, or why neither."""
+    try:
+        pages, sheets = original_of(document, version, start, end)
+    except (Conflict, Unavailable) as error:  # the text is there all the same
+        return {"not_shown": str(error)}
+    pictures = [(one, page_picture_address(document.public_id, version, one.page, WIDTHS[1])) for one in pages]
+    return {"pages": pictures, "sheets": sheets}
 
 
 @home_page

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from knowledge.originals.places import SheetPart, page_part, sheet_parts
+from knowledge.originals.places import SheetPart, document_part, page_part, sheet_parts
 from knowledge.text.folding import fold_compact
 from knowledge.types.documents import Block
 
 FIND_TASK = "knowledge.parsers.pdf.picture:find_words"
+SEEK_TASK = "knowledge.parsers.pdf.seeking:find_in_document"
 GRID_TASK = "knowledge.parsers.xlsx.grid:show_cells"
 ROWS_AROUND = 6
 MOST_ROWS = 80
@@ -66,7 +67,18 @@ def mark_pages(ask: Ask, markdown: str, blocks: Sequence[Block], start: int, end
     part = page_part(markdown, blocks, start, end)
     if part is None:
         return []
-    found = ask(FIND_TASK, page=part.page, pieces=list(part.pieces), at=part.at)
+    return _marked(ask(FIND_TASK, page=part.page, pieces=list(part.pieces), at=part.at))
+
+
+def mark_document(ask: Ask, markdown: str, blocks: Sequence[Block], start: int, end: int) -> list[MarkedPage]:
+    """As `mark_pages`, in a document whose stored text does not know pages."""
+    part = document_part(markdown, blocks, start, end)
+    if part is None:
+        return []
+    return _marked(ask(SEEK_TASK, pieces=list(part.pieces), around=list(part.around), at=part.at))
+
+
+def _marked(found: dict[str, Any]) -> list[MarkedPage]:
     if found["share"] < LEAST_SHARE:
         return []
     return [

@@ -15,6 +15,7 @@ from knowledge.types.documents import Block, BlockKind
 
 MOST_PIECES = 400
 AROUND = 300  # characters on each side
+_TO_A_PAGE = re.compile(r"…[ \t]{0,9}[0-9]{1,4}$")
 _CELLS = re.compile(r"([A-Z]+)([0-9]+)(?::([A-Z]+)([0-9]+))?")
 
 
@@ -24,6 +25,15 @@ class PagePart:
 
     page: int
     pieces: tuple[str, ...]
+    at: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentPart:
+    """Pieces of a document's text in their order, those with what is around them, and how far into the text, 0 to 1."""
+
+    pieces: tuple[str, ...]
+    around: tuple[str, ...]
     at: float
 
 
@@ -49,6 +59,21 @@ def page_part(markdown: str, blocks: Sequence[Block], start: int, end: int) -> P
     before = sum(min(block.end, start) - block.start for block in of_page if block.start < start)
     pieces = [piece for block in cited if block.page == page for piece in _pieces(markdown, block, start, end)]
     return PagePart(page=page, pieces=tuple(pieces[:MOST_PIECES]), at=before / length) if pieces else None
+
+
+def document_part(markdown: str, blocks: Sequence[Block], start: int, end: int) -> DocumentPart | None:
+    """Give what is cited of a document without known pages, and what is around it; None for a span without words."""
+    cited = _without_page_numbers(markdown, blocks, start, end)
+    if not cited:
+        return None
+    around = _without_page_numbers(markdown, blocks, start - AROUND, end + AROUND)
+    return DocumentPart(pieces=cited, around=around, at=start / (len(markdown) or 1))
+
+
+def _without_page_numbers(markdown: str, blocks: Sequence[Block], start: int, end: int) -> tuple[str, ...]:
+    """The pieces of a span; lines of a table of contents end before the number, which is another on pages made anew."""
+    pieces = [piece for block in _inside(blocks, start, end) for piece in _pieces(markdown, block, start, end)]
+    return tuple(_TO_A_PAGE.sub("", piece).rstrip() for piece in pieces[:MOST_PIECES])
 
 
 def sheet_parts(markdown: str, blocks: Sequence[Block], start: int, end: int) -> list[SheetPart]:

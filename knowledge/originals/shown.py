@@ -2,45 +2,32 @@
 
 from __future__ import annotations
 
-import dataclasses
 import threading
-from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal
 from hub.access.services import record_event
-from hub.core.errors import Conflict, InvalidInput, NotFound, Unavailable
-from hub.core.languages import shown as in_reader_language
+from hub.core.errors import InvalidInput, NotFound
 from knowledge.documents.documents import get_document
 from knowledge.documents.reading import readable_version
 from knowledge.ingest.content import blocks_of
-from knowledge.ingest.stages import parse_limits
 from knowledge.models import Document, DocumentVersion, PageText, VersionContent
-from knowledge.originals.marking import MarkedPage, SheetWindow, mark_cells, mark_pages
+from knowledge.originals.asking import MOST_KEPT_BYTES, Kept, NoSuchPage, ask_original, is_converted, turn_of
+from knowledge.originals.marking import MarkedPage, SheetWindow, mark_cells, mark_document, mark_pages
 from knowledge.originals.places import page_part
 from knowledge.originals.read_pages import mark_reading
-from knowledge.parsers.errors import ParseError
-from knowledge.parsers.limits import ParseLimits
-from knowledge.parsers.process.isolation import HostLost, as_it_is, run_isolated
-from knowledge.storage import get_blob_store
+from knowledge.parsers.process.isolation import as_it_is
 from knowledge.types.documents import Block
 from knowledge.types.ocr import PageReading
 
 WIDTHS = (800, 1200, 1800)
-SHOWN_FORMATS = frozenset({"pdf", "xlsx"})
-"""Formats whose originals are shown around a place in the text: pages as pictures, sheets as tables."""
 DRAW_TASK = "knowledge.parsers.pdf.picture:draw_page"
-MOST_KEPT_BYTES = 64 * 1024 * 1024
-# Somebody waits in one of the request threads, so that looking has to be quick and leave threads for others.
-AT_ONCE, MOST_WAIT_S, MOST_CPU_S, MOST_MEMORY_BYTES = 3, 15.0, 10.0, 1024 * 1024 * 1024
-Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,8 +42,13 @@ class PagePicture:
 
 
 def has_pictures(version: DocumentVersion) -> bool:
-    """Whether pages of a version can be drawn."""
-    return version.format == "pdf"
+    """Whether pages of a version can be drawn: those of a PDF, and what LibreOffice makes pages of where it is."""
+    return version.format == "pdf" or is_converted(version)
+
+
+def is_shown(version: DocumentVersion) -> bool:
+    """Whether a version's original is shown around a place in its text: as pages, or sheets as tables."""
+    return version.format == "xlsx" or has_pictures(version)
 
 
 def draw_page(principal: Principal, document_id: str, *, version: int, page: int, width: int) -> PagePicture:
@@ -71,19 +63,26 @@ def draw_page(principal: Principal, document_id: str, *, version: int, page: int
         raise InvalidInput(_("{field}: expected one of {allowed}."), field="width", allowed=", ".join(map(str, WIDTHS)))
     document = get_document(principal, document_id)
     row = document.versions.select_related("blob").filter(number=version).first()
-    if row is None or not has_pictures(row) or not 1 <= page <= (row.pages_count or 0):
-        raise NotFound(_("{path} has no page {page} to show."), code="page_not_found", path=document.path, page=page)
+    if row is None or not has_pictures(row) or (row.format == "pdf" and not 1 <= page <= (row.pages_count or 0)):
+        raise _no_page(document, page)
     record_event(principal, "DOCUMENT_READ", f"document:{document_id}", part="page", version=version, page=page)
     key = (row.blob_id, page, width)
     if (kept := _kept.get(key)) is not None:
         return kept
     # Who asks for a picture that is being drawn waits for it instead of drawing it again.
-    with _waiting(_turns[hash(key) % len(_turns)]):
+    with turn_of(_turns[hash(key) % len(_turns)]):
         kept = _kept.get(key)
         if kept is None:
-            kept = _picture(*_ask(row, _load_picture, DRAW_TASK, page=page, width=width))
+            try:
+                kept = _picture(*ask_original(row, _load_picture, DRAW_TASK, page=page, width=width))
+            except NoSuchPage as error:
+                raise _no_page(document, page) from error
             _kept.put(key, kept)
     return kept
+
+
+def _no_page(document: Document, page: int) -> NotFound:
+    return NotFound(_("{path} has no page {page} to show."), code="page_not_found", path=document.path, page=page)
 
 
 def _picture(data: bytes, facts: dict[str, Any]) -> PagePicture:
@@ -108,13 +107,17 @@ def original_of(
     content = VersionContent.objects.filter(pk=row.pk if row else None).first()
     if row is None or content is None:
         raise NotFound(_("{path} has no text of version {version}."), path=document.path, version=version)
-    if row.format not in SHOWN_FORMATS:
+    if not is_shown(row):
         return [], []
-    span = (content.markdown, blocks_of(content), start, end)
-    ask = partial(_ask, row, as_it_is)
+    blocks = blocks_of(content)
+    span = (content.markdown, blocks, start, end)
+    ask = partial(ask_original, row, as_it_is)
+    if row.format == "xlsx":
+        return [], mark_cells(ask, *span)
     if row.format == "pdf" and (read := _marked_reading(row, content, *span)):
         return read, []
-    return (mark_pages(ask, *span), []) if row.format == "pdf" else ([], mark_cells(ask, *span))
+    has_pages = any(block.page is not None for block in blocks)
+    return (mark_pages if has_pages else mark_document)(ask, *span), []
 
 
 def _marked_reading(
@@ -136,71 +139,5 @@ def _load_picture(result: dict[str, Any], folder: Path) -> tuple[bytes, dict[str
     return (folder / Path(result["file"]).name).read_bytes(), result
 
 
-def _ask(
-    row: DocumentVersion, load: Callable[[dict[str, Any], Path], Result], task: str, /, **arguments: object
-) -> Result:
-    """Have a parser child look at a version's file, as one of `AT_ONCE`, within `limits_of_looking`."""
-    try:
-        with _waiting(_places), get_blob_store().local_path(row.blob_id) as path:
-            return run_isolated(
-                task, path, load, filename=row.filename, limits=limits_of_looking(), arguments=arguments
-            )
-    except ParseError as error:
-        reason = in_reader_language(error.text)
-        raise Conflict(_("The original can't be shown: {reason}"), code="original_not_shown", reason=reason) from error
-    except HostLost as error:
-        raise Unavailable(_("The original can't be shown now. Try again in a moment.")) from error
-
-
-def limits_of_looking() -> ParseLimits:
-    """The limits of a child while somebody waits for a page: a part of those of taking a document in."""
-    limits = parse_limits()
-    return dataclasses.replace(
-        limits,
-        cpu_s=min(limits.cpu_s, MOST_CPU_S),
-        wall_s=min(limits.wall_s, MOST_WAIT_S),
-        memory_bytes=min(limits.memory_bytes, MOST_MEMORY_BYTES),
-    )
-
-
-@contextmanager
-def _waiting(turn: threading.Lock | threading.BoundedSemaphore) -> Iterator[None]:
-    """Have a turn inside the block. :raises Unavailable: it did not come in `MOST_WAIT_S`."""
-    if not turn.acquire(timeout=MOST_WAIT_S):
-        raise Unavailable(_("The original can't be shown now. Try again in a moment."))
-    try:
-        yield
-    finally:
-        turn.release()
-
-
-class _Pictures:
-    """The pictures that were drawn last, up to a number of bytes. Safe for several threads."""
-
-    def __init__(self, most_bytes: int) -> None:
-        self._most_bytes = most_bytes
-        self._kept: OrderedDict[tuple[str, int, int], PagePicture] = OrderedDict()
-        self._bytes = 0
-        self._lock = threading.Lock()
-
-    def get(self, key: tuple[str, int, int]) -> PagePicture | None:
-        with self._lock:
-            found = self._kept.get(key)
-            if found is not None:
-                self._kept.move_to_end(key)
-            return found
-
-    def put(self, key: tuple[str, int, int], picture: PagePicture) -> None:
-        with self._lock:
-            if key in self._kept or len(picture.data) > self._most_bytes // 4:
-                return
-            self._kept[key] = picture
-            self._bytes += len(picture.data)
-            while self._bytes > self._most_bytes:
-                _key, gone = self._kept.popitem(last=False)
-                self._bytes -= len(gone.data)
-
-
-_kept = _Pictures(MOST_KEPT_BYTES)
-_places = threading.BoundedSemaphore(AT_ONCE)
+_kept: Kept[tuple[str, int, int], PagePicture] = Kept(MOST_KEPT_BYTES, size=lambda picture: len(picture.data))
 _turns = [threading.Lock() for _number in range(64)]

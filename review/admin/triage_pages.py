@@ -28,7 +28,7 @@ from hub.core.strict_json import read_json
 from hub.evaluation.models import READING_SCOPES, EvaluationDataset
 from knowledge.ingest.content import blocks_of
 from knowledge.models import VersionContent
-from knowledge.originals import SHOWN_FORMATS
+from knowledge.originals import is_shown
 from knowledge.types.documents import Block, BlockKind
 from review.admin.desk import desk_after, desk_context, due_badge, may_decide
 from review.admin.review_pages import find_listed
@@ -201,7 +201,7 @@ def finding(request: HttpRequest, pk: int, finding_id: str) -> HttpResponse:
 def _original(found: FindingOut, review: Review) -> str:
     """The address of the original around the finding's first quote; empty where originals of its format don't show."""
     place = next((one for one in found.evidence if one.verified and one.document_id == review.document_id_text), None)
-    if place is None or review.version is None or review.version.format not in SHOWN_FORMATS:
+    if place is None or review.version is None or not is_shown(review.version):
         return ""
     span = {"version": review.version_number, "start": place.start_offset, "end": place.end_offset}
     return f"{reverse('passage', args=[review.document_id_text])}?{urlencode({**span, 'part': 'original'})}"

@@ -64,6 +64,11 @@ function follow(place, address) {
   });
 }
 
+// What a part of a page still waits for is fetched; gives when all of it is there.
+function fetchParts(part, isWanted) {
+  return Promise.all([...part.querySelectorAll("[data-load]")].map((place) => load(place, place.dataset.load, isWanted)));
+}
+
 for (const place of document.querySelectorAll("[data-load]")) {
   if (place.dataset.stream) follow(place, place.dataset.stream);
   else load(place, place.dataset.load);
@@ -75,8 +80,13 @@ document.addEventListener("click", async (event) => {
   event.preventDefault();
   const turn = ++opened;
   if (!drawer.open) drawer.showModal();
-  await load(inDrawer, link.href, () => turn === opened && drawer.open);
-  inDrawer.querySelector(".page rect, .sheet .cited, mark")?.scrollIntoView({ block: "center" });
+  const isWanted = () => turn === opened && drawer.open;
+  const lead = () => inDrawer.querySelector(".page rect, .sheet .cited, mark")?.scrollIntoView({ block: "center" });
+  await load(inDrawer, link.href, isWanted);
+  lead();
+  if (!inDrawer.querySelector("[data-load]")) return;
+  await fetchParts(inDrawer, isWanted);
+  if (isWanted()) lead();
 });
 
 // What is said of an answer is sent without leaving the page.

@@ -1,4 +1,4 @@
-"""Convert one document with LibreOffice's library: ``python convert.py PROGRAMS SOURCE TARGET FORMAT PROFILE``.
+"""Convert one document with LibreOffice's library: ``convert.py PROGRAMS SOURCE TARGET FORMAT PROFILE OPTIONS``.
 
 A process of its own, started by the parser's child with its limits, its files and without a network. It uses the
 library and not the program ``soffice``, which needs sockets to find out whether it runs already. Exit code 3: the
@@ -27,7 +27,7 @@ _PROFILE = """<?xml version="1.0" encoding="UTF-8"?>
 """
 
 
-def main(programs: str, source: str, target: str, format_name: str, profile: str) -> int:
+def main(programs: str, source: str, target: str, format_name: str, profile: str, options: str) -> int:
     settings = Path(profile, "user", "registrymodifications.xcu")
     settings.parent.mkdir(parents=True)
     settings.write_text(_PROFILE, encoding="utf-8")
@@ -40,7 +40,7 @@ def main(programs: str, source: str, target: str, format_name: str, profile: str
         return _NOT_OPENED
     texts = [ctypes.c_char_p] * 3
     save = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, *texts)(_function(document, _SAVE_AS))
-    return 0 if save(document, Path(target).as_uri().encode(), format_name.encode(), None) else _NOT_SAVED
+    return 0 if save(document, Path(target).as_uri().encode(), format_name.encode(), options.encode()) else _NOT_SAVED
 
 
 def _function(thing: int, place: int) -> int:

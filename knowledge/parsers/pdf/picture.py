@@ -77,27 +77,37 @@ def find_words(
     characters that were found.
     """
     document = open_pdf(path, page)
-    wanted = [text for piece in pieces if (text := compact_text(piece))]
+    wanted = compact_texts(pieces)
     total, found, pages = sum(map(len, wanted)), 0, []
     for number in (page, page + 1):
         if not wanted or number > len(document):
             break
-        shown, rest = _on_page(document[number - 1], wanted, at=at)
+        shown, rest = on_page(document[number - 1], wanted, at=at)
         found += shown.characters
-        if shown.boxes:
-            pages.append({"page": number, "width": shown.width, "height": shown.height, "boxes": shown.boxes})
+        pages += shown.as_json(number)
         # only what goes on: a word that is not on this page may be on the next by chance
         wanted, at = ([rest] if len(rest) >= LEAST_PART else []), 0.0
     document.close()
     return json.dumps({"pages": pages, "share": found / total if total else 0.0})
 
 
+def compact_texts(pieces: Sequence[str]) -> list[str]:
+    """Return texts as `compact_text` does, without those that show nothing."""
+    return [text for piece in pieces if (text := compact_text(piece))]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Found:
+class FoundWords:
+    """The size of a page in points, the boxes of the words that were found there, and how many characters they have."""
+
     width: float
     height: float
     boxes: list[Box]
     characters: int
+
+    def as_json(self, number: int) -> list[dict[str, object]]:
+        """The page of that number as tasks give it; none where nothing was found."""
+        return [{"page": number, "width": self.width, "height": self.height, "boxes": self.boxes}] if self.boxes else []
 
 
 def open_pdf(path: Path, page: int) -> pypdfium2.PdfDocument:
@@ -121,6 +131,11 @@ class PageText:
         characters = list(_compact("".join(_characters(self._textpage))))
         self._text = "".join(char for char, _place in characters)
         self._places = [place for _char, place in characters]
+
+    @property
+    def text(self) -> str:
+        """Its characters, compact."""
+        return self._text
 
     def spans(self, wanted: Sequence[str], *, at: float) -> tuple[list[tuple[int, int]], str]:
         """Find some compact texts in their order; return where they are, and what is missing of the last at its end."""
@@ -156,14 +171,14 @@ def compact_text(text: str) -> str:
     return "".join(char for char, _place in _compact(text))
 
 
-def _on_page(page: pypdfium2.PdfPage, wanted: Sequence[str], *, at: float) -> tuple[_Found, str]:
+def on_page(page: pypdfium2.PdfPage, wanted: Sequence[str], *, at: float) -> tuple[FoundWords, str]:
     """What is on a page of some texts, and what is missing of the last one at its end."""
     text, frame = PageText(page), Frame.of_page(page)
     spans, rest = text.spans(wanted, at=at)
     boxes = [box for first, last in spans for box in text.shown_boxes(first, last)]
     turned = frame.rotation in (90, 270)
     width, height = (frame.height, frame.width) if turned else (frame.width, frame.height)
-    return _Found(width=width, height=height, boxes=boxes, characters=sum(b - a for a, b in spans)), rest
+    return FoundWords(width=width, height=height, boxes=boxes, characters=sum(b - a for a, b in spans)), rest
 
 
 def _characters(textpage: pypdfium2.PdfTextPage) -> Iterator[str]:

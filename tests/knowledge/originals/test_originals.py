@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import docx
 import openpyxl
+import pptx
 import pytest
 from PIL import Image
 
@@ -19,13 +22,17 @@ from knowledge.originals import (
     WIDTHS,
     MarkedPage,
     SheetWindow,
+    asking,
     draw_page,
     mark_cells,
+    mark_document,
     mark_pages,
     original_of,
     shown,
+    takes_a_while,
 )
 from knowledge.parsers.limits import ParseLimits
+from knowledge.parsers.office import conversion
 from knowledge.parsers.process.isolation import as_it_is, parse_isolated, run_isolated
 from knowledge.types.documents import ParsedDocument
 from tests.factories import new_collection, principal_with, upload_file, work_through
@@ -205,8 +212,8 @@ def test_a_file_that_can_not_be_drawn_any_more_is_a_conflict(
 ) -> None:
     document = stored(pdf, collection)
     limits = ParseLimits(max_input_bytes=1, wall_s=60, memory_bytes=1)
-    monkeypatch.setattr(shown, "limits_of_looking", lambda: limits)
-    monkeypatch.setattr(shown, "_kept", shown._Pictures(1))
+    monkeypatch.setattr(asking, "limits_of_looking", lambda: limits)
+    monkeypatch.setattr(shown, "_kept", kept_pictures(1))
     with pytest.raises(Conflict, match=r"can't be shown|表示できません"):
         draw_page(principal_with(Role.READER, collection), document.public_id, version=1, page=1, width=800)
 
@@ -221,8 +228,12 @@ def test_what_has_no_picture_is_shown_as_text_alone(tmp_path: Path, collection: 
         original_of(document, 9, 5, 9)
 
 
+def kept_pictures(most_bytes: int) -> Any:
+    return asking.Kept(most_bytes, size=lambda picture: len(picture.data))
+
+
 def test_the_pictures_that_are_kept_are_bounded() -> None:
-    kept = shown._Pictures(100)
+    kept = kept_pictures(100)
     for number in range(9):
         picture = shown.PagePicture(data=bytes(20), media_type="image/png", width=1, height=1, pages_count=1)
         kept.put((f"{number}", 1, WIDTHS[0]), picture)
@@ -238,23 +249,24 @@ def test_who_asks_for_a_picture_that_is_being_drawn_waits_for_it(
 ) -> None:
     document = stored(pdf, collection)
     reader = principal_with(Role.READER, collection)
-    monkeypatch.setattr(shown, "_kept", shown._Pictures(10**6))
-    monkeypatch.setattr(shown, "MOST_WAIT_S", 0.2)
-    for _place in range(shown.AT_ONCE):
-        shown._places.acquire()
+    monkeypatch.setattr(shown, "_kept", kept_pictures(10**6))
+    monkeypatch.setattr(asking, "MOST_WAIT_S", 0.2)
+    for _place in range(asking.AT_ONCE):
+        asking._places.acquire()
     try:
         with pytest.raises(Unavailable):
             draw_page(reader, document.public_id, version=1, page=1, width=800)
     finally:
-        for _place in range(shown.AT_ONCE):
-            shown._places.release()
+        for _place in range(asking.AT_ONCE):
+            asking._places.release()
+    monkeypatch.undo()
     assert draw_page(reader, document.public_id, version=1, page=1, width=800).width
 
 
 def test_looking_is_shorter_than_taking_in() -> None:
-    limits = shown.limits_of_looking()
-    assert (limits.cpu_s, limits.wall_s) == (shown.MOST_CPU_S, 15.0)
-    assert limits.memory_bytes <= shown.MOST_MEMORY_BYTES
+    limits = asking.limits_of_looking()
+    assert (limits.cpu_s, limits.wall_s) == (asking.MOST_CPU_S, 15.0)
+    assert limits.memory_bytes <= asking.MOST_MEMORY_BYTES
 
 
 def test_a_page_like_a_ribbon_is_drawn(tmp_path: Path) -> None:
@@ -263,3 +275,109 @@ def test_a_page_like_a_ribbon_is_drawn(tmp_path: Path) -> None:
     path.write_bytes(data.replace(b"/MediaBox [0 0 595 842]", b"/MediaBox [0 0 10 14400]"))
     drawn = ask(path, shown.DRAW_TASK, page=1, width=800)
     assert drawn["height"] <= 16_000
+
+
+needs_libreoffice = pytest.mark.skipif(conversion.programs() is None, reason="LibreOffice is not installed")
+
+
+@pytest.fixture
+def word(tmp_path: Path) -> Path:
+    """Three pages, with a sentence that stands on each of them."""
+    document = docx.Document()
+    for number, name in enumerate(("性能", "移行", "障害"), start=1):
+        document.add_heading(f"{number}. {name}要件", level=1)
+        document.add_paragraph(f"この章は{name}について述べる。")
+        document.add_paragraph(LINES[0])
+        document.add_page_break()
+    path = tmp_path / "設計.docx"
+    document.save(str(path))
+    return path
+
+
+@needs_libreoffice
+@pytest.mark.django_db
+def test_word_is_shown_as_pages_with_the_cited_words_in_boxes(
+    word: Path, collection: Collection, queue: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    document = stored(word, collection)
+    version = document.current_version
+    assert version is not None
+    markdown = version.content.markdown
+    start = markdown.index(LINES[0], markdown.index("移行要件"))
+    monkeypatch.setattr(asking, "_pages", asking.Kept(10**7, size=lambda pages: len(pages.data)))
+    assert takes_a_while(version)
+    (page,), sheets = original_of(document, 1, start, start + len(LINES[0]))
+    assert not sheets
+    assert page.page == 2
+    ((left, top, width, height),) = page.boxes
+    assert width > height > 0
+    assert 0 < left < page.width
+    assert 0 < top < page.height
+    assert not takes_a_while(version)
+    reader = principal_with(Role.READER, collection)
+    picture = draw_page(reader, document.public_id, version=1, page=2, width=800)
+    assert picture.pages_count >= 3
+    with pytest.raises(NotFound):
+        draw_page(reader, document.public_id, version=1, page=99, width=800)
+    with pytest.raises(NotFound):
+        draw_page(principal_with(None, collection), document.public_id, version=1, page=1, width=800)
+
+
+@needs_libreoffice
+@pytest.mark.django_db
+def test_a_slide_is_shown_with_the_cited_words_in_boxes_and_hidden_ones_count(
+    tmp_path: Path, collection: Collection, queue: None
+) -> None:
+    slides = pptx.Presentation()
+    for text in ("表紙", "隠した枚", LINES[1]):
+        slide = slides.slides.add_slide(slides.slide_layouts[5])
+        slide.shapes.title.text = text
+    slides.slides[1]._element.set("show", "0")
+    path = tmp_path / "説明.pptx"
+    slides.save(str(path))
+    document = stored(path, collection)
+    version = document.current_version
+    assert version is not None
+    start = version.content.markdown.index(LINES[1])
+    (page,), _sheets = original_of(document, 1, start, start + len(LINES[1]))
+    assert page.page == 3
+    assert page.boxes
+
+
+@needs_libreoffice
+@pytest.mark.django_db
+def test_what_can_not_be_made_pages_of_is_told_and_not_tried_with_each_look(
+    word: Path, collection: Collection, queue: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    document = stored(word, collection)
+    monkeypatch.setattr(asking, "_pages", asking.Kept(10**7, size=lambda pages: 1))
+    monkeypatch.setattr(asking, "_limits_of_making", lambda: ParseLimits(wall_s=0.01, cpu_s=1))
+    with pytest.raises(Conflict, match=r"can't be shown|表示できません"):
+        original_of(document, 1, 0, 5)
+    monkeypatch.setattr(asking, "_limits_of_making", lambda: pytest.fail("it was tried again"))
+    with pytest.raises(Conflict):
+        original_of(document, 1, 0, 5)
+    monkeypatch.setattr(asking, "TRIED_AGAIN_AFTER_S", 0)
+    version = document.current_version
+    assert version is not None
+    assert takes_a_while(version)
+
+
+@pytest.mark.django_db
+def test_without_libreoffice_word_is_shown_by_its_text_alone(
+    word: Path, collection: Collection, queue: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(asking, "programs", lambda: None)
+    document = stored(word, collection)
+    assert original_of(document, 1, 0, 5) == ([], [])
+    with pytest.raises(NotFound):
+        draw_page(principal_with(Role.READER, collection), document.public_id, version=1, page=1, width=800)
+
+
+def test_words_of_a_document_without_pages_are_found_by_what_is_around_them(pdf: Path) -> None:
+    document = parsed(pdf)
+    blocks = tuple(dataclasses.replace(block, page=None) for block in document.blocks)
+    for text, number in (("次の頁の記述はここにある。", 2), (LINES[3], 1)):
+        start = document.markdown.index(text)
+        (page,) = mark_document(partial(ask, pdf), document.markdown, blocks, start, start + len(text))
+        assert page.page == number

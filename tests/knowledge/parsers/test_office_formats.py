@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from knowledge.parsers import ParseError, ParseLimits, parse_isolated
-from knowledge.parsers.office import parser as office
+from knowledge.parsers.office import conversion as office
+from knowledge.parsers.office.parser import parse
 from knowledge.types.documents import BlockKind
 from tests.knowledge.parsers.conftest import assert_valid, texts
 from tests.knowledge.parsers.containers import write_container
@@ -60,7 +61,7 @@ def test_without_libreoffice_the_reason_says_what_to_do(tmp_path: Path, monkeypa
     path = tmp_path / "a.rtf"
     path.write_text(RTF)
     with pytest.raises(ParseError, match="convert_first") as refused:
-        office.parse(path, filename=path.name, limits=LIMITS)
+        parse(path, filename=path.name, limits=LIMITS)
     assert "docx" in refused.value.text.ja
 
 

@@ -1,0 +1,198 @@
+"""Having a parser child look at an original while somebody waits: within limits, a few at once, what it made kept."""
+
+from __future__ import annotations
+
+import dataclasses
+import tempfile
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+from django.utils.translation import gettext_lazy as _
+
+from hub.core.errors import Conflict, Unavailable
+from hub.core.languages import shown as in_reader_language
+from hub.core.temporary import temp_dir
+from knowledge.ingest.stages import parse_limits
+from knowledge.models import DocumentVersion
+from knowledge.parsers.errors import ParseError
+from knowledge.parsers.limits import ParseLimits
+from knowledge.parsers.office.conversion import PAGED, PAGES_TASK, programs
+from knowledge.parsers.process.isolation import HostLost, run_isolated
+from knowledge.storage import get_blob_store
+
+MOST_KEPT_BYTES = 64 * 1024 * 1024
+# Somebody waits in one of the request threads, so that looking has to be quick and leave threads for others.
+AT_ONCE, MOST_WAIT_S, MOST_CPU_S, MOST_MEMORY_BYTES = 3, 15.0, 10.0, 1024 * 1024 * 1024
+# Pages of an office document are made once, and then looked at; a file that can't be made pages of isn't tried at once.
+MOST_MAKING_S, MOST_MAKING_CPU_S, TRIED_AGAIN_AFTER_S = 60.0, 45.0, 600.0
+ERROR_BYTES = 1024
+Key = TypeVar("Key", bound=Hashable)
+Result = TypeVar("Result")
+Value = TypeVar("Value")
+
+
+class NoSuchPage(Conflict):
+    """The original has no such page."""
+
+
+class Kept(Generic[Key, Value]):
+    """What was made last, up to a number of bytes; nothing that is more than half of that. Safe for several threads."""
+
+    def __init__(self, most_bytes: int, *, size: Callable[[Value], int]) -> None:
+        self._most_bytes = most_bytes
+        self._size = size
+        self._kept: OrderedDict[Key, Value] = OrderedDict()
+        self._bytes = 0
+        self._lock = threading.Lock()
+
+    def get(self, key: Key) -> Value | None:
+        with self._lock:
+            found = self._kept.get(key)
+            if found is not None:
+                self._kept.move_to_end(key)
+            return found
+
+    def put(self, key: Key, value: Value) -> None:
+        """Keep a value in place of the one before."""
+        with self._lock:
+            if self._size(value) > self._most_bytes // 2:
+                return
+            self._drop(key)
+            self._kept[key] = value
+            self._bytes += self._size(value)
+            while self._bytes > self._most_bytes:
+                self._drop(next(iter(self._kept)))
+
+    def _drop(self, key: Key) -> None:
+        if key in self._kept:
+            self._bytes -= self._size(self._kept.pop(key))
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Pages:
+    """The PDF that was made of a file, or why none could be, and when that was found out (monotonic seconds)."""
+
+    data: bytes = b""
+    error: ParseError | None = None
+    at: float = 0.0
+
+    def holds(self) -> bool:
+        """Whether it still counts: a PDF for good, a reason for a while."""
+        return self.error is None or time.monotonic() - self.at < TRIED_AGAIN_AFTER_S
+
+
+def is_converted(version: DocumentVersion) -> bool:
+    """Whether pages of a version are those that LibreOffice makes, which is installed here."""
+    return version.format in PAGED and programs() is not None
+
+
+def takes_a_while(version: DocumentVersion) -> bool:
+    """Whether the pages of a version have yet to be made, which takes seconds."""
+    return is_converted(version) and _kept_pages(version) is None
+
+
+def ask_original(
+    row: DocumentVersion, load: Callable[[dict[str, Any], Path], Result], task: str, /, **arguments: object
+) -> Result:
+    """Have a parser child look at a version's file, or at its pages, as one of `AT_ONCE` within `limits_of_looking`.
+
+    :raises Conflict: it can't be looked at. :raises NoSuchPage: there is none of that number.
+    :raises Unavailable: the processes that look are gone, or others look at so much that no turn came.
+    """
+    try:
+        with _file_of(row) as path, turn_of(_places):
+            return run_isolated(
+                task, path, load, filename=row.filename, limits=limits_of_looking(), arguments=arguments
+            )
+    except ParseError as error:
+        kind = NoSuchPage if error.code == "page_not_found" else Conflict
+        reason = in_reader_language(error.text)
+        raise kind(_("The original can't be shown: {reason}"), code="original_not_shown", reason=reason) from error
+    except HostLost as error:
+        raise Unavailable(_("The original can't be shown now. Try again in a moment.")) from error
+
+
+@contextmanager
+def _file_of(row: DocumentVersion) -> Iterator[Path]:
+    """The file whose pages or cells are shown: the original, or the PDF that is made of it."""
+    if not is_converted(row):
+        with get_blob_store().local_path(row.blob_id) as path:
+            yield path
+        return
+    with tempfile.NamedTemporaryFile(prefix="hub-pages-", suffix=".pdf", dir=temp_dir()) as file:
+        file.write(_pages_of(row))
+        file.flush()
+        yield Path(file.name)
+
+
+def _pages_of(row: DocumentVersion) -> bytes:
+    """Make a PDF of an office document, one document at a time, or give the one that was made before.
+
+    :raises ParseError: none can be made; that is remembered for `TRIED_AGAIN_AFTER_S`. :raises HostLost: try again.
+    """
+    made = _kept_pages(row)
+    if made is None:
+        with turn_of(_making):  # who waits for the same document finds it made
+            made = _kept_pages(row) or _made(row)
+            _pages.put(row.blob_id, made)
+    if made.error is not None:
+        raise made.error.with_traceback(None)
+    return made.data
+
+
+def _kept_pages(row: DocumentVersion) -> Pages | None:
+    kept = _pages.get(row.blob_id)
+    return kept if kept is not None and kept.holds() else None
+
+
+def _made(row: DocumentVersion) -> Pages:
+    try:
+        with get_blob_store().local_path(row.blob_id) as path:
+            data = run_isolated(PAGES_TASK, path, _load_file, filename=row.filename, limits=_limits_of_making())
+    except ParseError as error:
+        return Pages(error=error, at=time.monotonic())
+    return Pages(data=data)
+
+
+def _load_file(result: dict[str, Any], folder: Path) -> bytes:
+    return (folder / Path(result["file"]).name).read_bytes()
+
+
+def limits_of_looking() -> ParseLimits:
+    """The limits of a child while somebody waits for a page: a part of those of taking a document in."""
+    return _at_most(MOST_CPU_S, MOST_WAIT_S)
+
+
+def _limits_of_making() -> ParseLimits:
+    return _at_most(MOST_MAKING_CPU_S, MOST_MAKING_S)
+
+
+def _at_most(cpu_s: float, wall_s: float) -> ParseLimits:
+    limits = parse_limits()
+    return dataclasses.replace(
+        limits,
+        cpu_s=min(limits.cpu_s, cpu_s),
+        wall_s=min(limits.wall_s, wall_s),
+        memory_bytes=min(limits.memory_bytes, MOST_MEMORY_BYTES),
+    )
+
+
+@contextmanager
+def turn_of(turn: threading.Lock | threading.BoundedSemaphore) -> Iterator[None]:
+    """Have a turn inside the block. :raises Unavailable: it did not come in `MOST_WAIT_S`."""
+    if not turn.acquire(timeout=MOST_WAIT_S):
+        raise Unavailable(_("The original can't be shown now. Try again in a moment."))
+    try:
+        yield
+    finally:
+        turn.release()
+
+
+_pages: Kept[str, Pages] = Kept(MOST_KEPT_BYTES, size=lambda pages: len(pages.data) or ERROR_BYTES)
+_places = threading.BoundedSemaphore(AT_ONCE)
+_making = threading.Lock()
