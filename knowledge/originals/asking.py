@@ -137,7 +137,8 @@ def _pages_of(row: DocumentVersion) -> bytes:
     """
     made = _kept_pages(row)
     if made is None:
-        with turn_of(_making):  # who waits for the same document finds it made
+        # Who waits for the same document finds it made; when enough wait, the next are told to come again.
+        with turn_of(_waiting, wait_s=0), turn_of(_making):
             made = _kept_pages(row) or _made(row)
             _pages.put(row.blob_id, made)
     if made.error is not None:
@@ -183,9 +184,9 @@ def _at_most(cpu_s: float, wall_s: float) -> ParseLimits:
 
 
 @contextmanager
-def turn_of(turn: threading.Lock | threading.BoundedSemaphore) -> Iterator[None]:
-    """Have a turn inside the block. :raises Unavailable: it did not come in `MOST_WAIT_S`."""
-    if not turn.acquire(timeout=MOST_WAIT_S):
+def turn_of(turn: threading.Lock | threading.BoundedSemaphore, *, wait_s: float | None = None) -> Iterator[None]:
+    """Have a turn inside the block. :raises Unavailable: it did not come in ``wait_s``, or `MOST_WAIT_S`."""
+    if not turn.acquire(timeout=MOST_WAIT_S if wait_s is None else wait_s):
         raise Unavailable(_("The original can't be shown now. Try again in a moment."))
     try:
         yield
@@ -195,4 +196,5 @@ def turn_of(turn: threading.Lock | threading.BoundedSemaphore) -> Iterator[None]
 
 _pages: Kept[str, Pages] = Kept(MOST_KEPT_BYTES, size=lambda pages: len(pages.data) or ERROR_BYTES)
 _places = threading.BoundedSemaphore(AT_ONCE)
+_waiting = threading.BoundedSemaphore(AT_ONCE)
 _making = threading.Lock()

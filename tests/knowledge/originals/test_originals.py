@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import io
+import threading
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -361,6 +362,18 @@ def test_what_can_not_be_made_pages_of_is_told_and_not_tried_with_each_look(
     version = document.current_version
     assert version is not None
     assert takes_a_while(version)
+
+
+@needs_libreoffice
+@pytest.mark.django_db
+def test_when_enough_wait_for_pages_to_be_made_the_next_is_told_to_come_again(
+    word: Path, collection: Collection, queue: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    document = stored(word, collection)
+    monkeypatch.setattr(asking, "_pages", asking.Kept(10**7, size=lambda pages: 1))
+    monkeypatch.setattr(asking, "_waiting", threading.BoundedSemaphore(1))
+    with asking.turn_of(asking._waiting), pytest.raises(Unavailable):
+        original_of(document, 1, 0, 5)
 
 
 @pytest.mark.django_db
