@@ -24,6 +24,7 @@ from unfold.admin import ModelAdmin, StackedInline, TabularInline
 from hub.access.principals import HubRight, Principal
 from hub.admin_site.overtaken import OvertakenMixin
 from hub.admin_site.pages import is_staff, principal_of
+from hub.admin_site.refused import RefusedMixin
 from hub.admin_site.visible import VisibleRelationsMixin, is_looked_up_in_own_rows, visible_deletions
 from hub.core.bounds import JsonLimits, WithinJsonLimits
 from hub.core.errors import HubError
@@ -142,7 +143,7 @@ class HubStackedInline(GivenValuesMixin, VisibleRelationsMixin, StackedInline): 
     """Rows of another model on a page, one below the other; relations offer what the person may see."""
 
 
-class HubModelAdmin(OvertakenMixin, GivenValuesMixin, VisibleRelationsMixin, ModelAdmin):  # type: ignore[misc]  # Unfold has no types
+class HubModelAdmin(RefusedMixin, OvertakenMixin, GivenValuesMixin, VisibleRelationsMixin, ModelAdmin):  # type: ignore[misc]  # Unfold has no types
     """A model admin for those who hold ``right``, without one for superusers.
 
     Subclasses open or close parts of it by overriding ``may_…``; only superusers delete unless they say otherwise.
@@ -238,20 +239,6 @@ class HubModelAdmin(OvertakenMixin, GivenValuesMixin, VisibleRelationsMixin, Mod
             without_related_names(response)
         return response
 
-    def changeform_view(
-        self,
-        request: HttpRequest,
-        object_id: str | None = None,
-        form_url: str = "",
-        extra_context: dict[str, Any] | None = None,
-    ) -> HttpResponseBase:
-        """Show the form, or save it; what a service refuses is said on the form's page, and nothing is saved."""
-        try:
-            response: HttpResponseBase = super().changeform_view(request, object_id, form_url, extra_context)
-        except HubError as error:
-            return _with_message(request, error)
-        return response
-
     def delete_view(
         self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
     ) -> HttpResponseBase:
@@ -259,17 +246,13 @@ class HubModelAdmin(OvertakenMixin, GivenValuesMixin, VisibleRelationsMixin, Mod
         try:
             response: HttpResponseBase = super().delete_view(request, object_id, extra_context)
         except HubError as error:
-            return _with_message(request, error)
+            messages.error(request, str(error))
+            return HttpResponseRedirect(request.get_full_path())
         return response
 
 
 def _names_field(listed: object) -> bool:
     return isinstance(listed, str | tuple)
-
-
-def _with_message(request: HttpRequest, error: HubError) -> HttpResponseRedirect:
-    messages.error(request, str(error))
-    return HttpResponseRedirect(request.get_full_path())
 
 
 class ReadOnlyMixin:

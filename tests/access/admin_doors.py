@@ -241,6 +241,8 @@ def _told(response: Any) -> str:
     said = [str(message) for message in getattr(response.wsgi_request, "_messages", ()) or ()]
     form = context.get("form")
     said += [str(form.errors.as_data())] if form is not None and form.is_bound else []
+    if (saved := context.get("adminform")) is not None:  # what a service refuses is said on the form
+        said += map(str, saved.form.non_field_errors())
     said += [str(context.get("error", "")), *(str(one) for one in context.get("outcomes", ()))]
     return " ".join(said)
 
