@@ -21,6 +21,7 @@ from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 from hub.access.models import Grant
 from hub.access.people import delegate_hub_role, end_hub_role, give_hub_role, limited_hub_roles
 from hub.access.principals import HubRole, Role
+from hub.admin_site.asking import ask_first
 from hub.admin_site.keyset import whole_number
 from hub.admin_site.pages import admin_page, errors_as_messages, principal_of, render_page
 from hub.core.errors import Forbidden, HubError, NotFound
@@ -125,11 +126,24 @@ def _answer(
     give: Callable[[dict[str, Any]], None],
     end: Callable[[int], None],
 ) -> HttpResponseBase:
-    """Do what was asked for and lead back, or show the page; what was typed stays in it when it is refused."""
+    """Do what was asked for and lead back, or show the page; what was typed stays in it when it is refused.
+
+    Before a role ends, another page asks.
+    """
     form = TimedGrantForm(roles, request.POST if request.method == "POST" and "end" not in request.POST else None)
     if "end" in request.POST:
+        number = whole_number(request.POST["end"]) or 0
+        asked = ask_first(
+            request,
+            title=_("End now"),
+            consequence=_("The role ends at once. It comes back only when somebody gives it anew."),
+            rows=[str(row) for row in rows if row.pk == number],
+            button=_("End now"),
+        )
+        if asked is not None:
+            return asked
         with errors_as_messages(request):
-            end(whole_number(request.POST["end"]) or 0)
+            end(number)
             messages.success(request, _("The role has ended."))
         return HttpResponseRedirect(request.path)
     if form.is_bound and form.is_valid():

@@ -12,11 +12,13 @@ from django.db import models, transaction
 from django.db.models import Model, QuerySet
 from django.forms.models import BaseInlineFormSet
 from django.http import HttpRequest
+from django.http.response import HttpResponseBase
 from django.utils.translation import gettext_lazy as _
 from unfold.widgets import UnfoldAdminTextInputWidget
 
 from hub.access.principals import Classification, HubRight, Principal, Scope
 from hub.access.services import record_event
+from hub.admin_site.asking import ask_first
 from hub.admin_site.base import HubModelAdmin, HubTabularInline, column, everybody, nobody
 from hub.admin_site.pages import errors_as_messages, is_staff, principal_of
 from hub.core.errors import InvalidInput
@@ -183,14 +185,29 @@ class CollectionAdmin(HubModelAdmin):
             messages.info(request, words.format(count=count))
 
     @admin.action(description=_("Cut anew the documents that are cut otherwise than the collection says"))
-    def cut_anew(self, request: HttpRequest, queryset: QuerySet[Collection]) -> None:
+    def cut_anew(self, request: HttpRequest, queryset: QuerySet[Collection]) -> HttpResponseBase | None:
+        principal = principal_of(request)
+        line = _("{slug}: {count} documents")
+        asked = ask_first(
+            request,
+            title=_("Cut anew"),
+            consequence=_(
+                "The documents are cut and embedded again, which takes the workers' time. Until then the old "
+                "passages are found."
+            ),
+            rows=[line.format(slug=row.slug, count=cut_otherwise(principal, row).count()) for row in queryset],
+            button=_("Cut anew"),
+        )
+        if asked is not None:
+            return asked
         for slug in queryset.values_list("slug", flat=True):
             with errors_as_messages(request):
-                done = recut_collection(principal=principal_of(request), collection=slug)
+                done = recut_collection(principal=principal, collection=slug)
                 for _id, refused in done.refused:
                     messages.error(request, str(refused))
                 words = _("{slug}: {count} documents are worked on again.")
                 messages.success(request, words.format(slug=slug, count=len(done.started)))
+        return None
 
     def save_formset(
         self,

@@ -15,6 +15,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import HubRight, Principal, Scope
+from hub.admin_site.asking import ask_first
 from hub.admin_site.base import HubModelAdmin, holders
 from hub.admin_site.pages import badge, errors_as_messages, principal_of, two_lines
 from hub.core.languages import shown
@@ -103,7 +104,18 @@ class SourceAdmin(HubModelAdmin):
                 messages.success(request, _("The scan of {name} was asked for.").format(name=name))
 
     @admin.action(description=_("Take back what the last scan took in, and switch off"))
-    def undo_last_scan(self, request: HttpRequest, queryset: QuerySet[Source]) -> None:
+    def undo_last_scan(self, request: HttpRequest, queryset: QuerySet[Source]) -> HttpResponse | None:
+        asked = ask_first(
+            request,
+            title=_("Take back what the last scan took in, and switch off"),
+            consequence=_(
+                "What the last scan took in is deleted, or is again as it was before; the source is switched off."
+            ),
+            rows=[f"{source.name} ({source.location})" for source in queryset],
+            button=_("Take back"),
+        )
+        if asked is not None:
+            return asked
         for name in queryset.values_list("name", flat=True):
             with errors_as_messages(request):
                 done = undo_scan(principal_of(request), name)
@@ -112,6 +124,7 @@ class SourceAdmin(HubModelAdmin):
                 messages.success(request, said.format(name=name, **counts))
                 for path, error in done.refused[:MOST_NAMED]:
                     messages.warning(request, f"{path}: {error}")
+        return None
 
     def response_add(self, request: HttpRequest, obj: Source, post_url_continue: str | None = None) -> HttpResponse:
         """Go on to the source's own page, where it is seen what it would take in."""

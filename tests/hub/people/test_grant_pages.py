@@ -58,7 +58,7 @@ def test_a_role_is_given_until_a_moment_and_ended_at_once_and_stays_in_the_list(
     before = words_of(client, page_of(collection))
     assert all(text in before for text in (reader.username, "出張中の代理", "課長", "今すぐ終了"))
 
-    client.post(page_of(collection), {"end": row.pk})
+    client.post(page_of(collection), {"end": row.pk, "confirmed": "1"})
     assert not Collection.objects.visible_to(principal_for_user(reader)).filter(pk=collection.pk).exists()
     row.refresh_from_db()
     assert row.ended_by == chief
@@ -70,7 +70,7 @@ def test_a_role_is_given_until_a_moment_and_ended_at_once_and_stays_in_the_list(
         ["granted", "reason"],
         ["ended"],
     ]
-    client.post(page_of(collection), {"end": row.pk})
+    client.post(page_of(collection), {"end": row.pk, "confirmed": "1"})
     assert lines.count() == 2, "it has ended"
 
 
@@ -113,7 +113,7 @@ def test_nobody_else_is_shown_the_page_or_ends_anything(collection, chief):
     mine = CollectionGrant.objects.create(
         collection=new_collection(), user=auditor, role=Role.READER, until=timezone.now() + SOON
     )
-    client_of(chief).post(page_of(collection), {"end": mine.pk})
+    client_of(chief).post(page_of(collection), {"end": mine.pk, "confirmed": "1"})
     mine.refresh_from_db()
     assert mine.ended_by is None
 
@@ -180,7 +180,7 @@ def test_roles_of_the_hub_are_given_and_ended_by_who_administers_people(collecti
     own = client.post(address, form(user="人事", role="operator"))
     assert own.status_code == 200
     for row in HubRoleGrant.objects.filter(user=clerk):
-        client.post(address, {"end": row.pk})
+        client.post(address, {"end": row.pk, "confirmed": "1"})
     assert not principal_for_user(clerk).hub_roles
     assert AuditEvent.objects.filter(resource="hub_roles", details__has_key="ended").count() == 2
     with pytest.raises(Forbidden):

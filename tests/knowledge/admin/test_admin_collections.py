@@ -182,7 +182,11 @@ def test_the_page_says_how_documents_are_cut_and_how_many_are_cut_otherwise(tmp_
     assert str(collection.policy.options()) == str(ChunkOptions(size=128, overlap=16))
     assert 'value="128"' in client.get(reverse(CHANGE, args=[collection.pk])).content.decode()
     action = {"action": "cut_anew", "_selected_action": [collection.pk]}
-    client.post(reverse("admin:knowledge_collection_changelist"), action)
+    page = client.post(reverse("admin:knowledge_collection_changelist"), action)
+    assert "default: 1 件の文書" in page.content.decode()
+    document.refresh_from_db()
+    assert document.latest_version.policy_id != collection.policy_id
+    client.post(reverse("admin:knowledge_collection_changelist"), dict(page.context["posted"]) | {"confirmed": "1"})
     document.refresh_from_db()
     assert document.latest_version.policy_id == collection.policy_id
     cleared = fields(collection, chunk_strategy="", chunk_size="", chunk_overlap="") | NO_GRANTS

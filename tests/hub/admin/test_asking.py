@@ -1,0 +1,55 @@
+"""What one click would do and no other click undoes is asked about first."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.urls import reverse
+from django.utils import timezone
+
+from hub.access.models import HubRoleGrant
+from hub.access.principals import HubRole
+from knowledge.models import Collection, Source, UploadBatch
+from tests.factories import make_holder
+from tests.hub.admin.support import client_of, make_user
+
+pytestmark = pytest.mark.django_db
+
+
+def yes_to(asked: Any) -> dict[str, Any]:
+    """What the page that asks sends when its button is pressed."""
+    assert asked.status_code == 200
+    return {**dict(asked.context["posted"]), "confirmed": "1"}
+
+
+def test_a_role_ends_after_the_page_that_names_it_was_answered() -> None:
+    client = client_of(make_user("人事部長", is_superuser=True))
+    clerk = make_holder(make_user("係"), HubRole.OPERATOR)
+    HubRoleGrant.objects.update(until=timezone.now() + timedelta(days=3))
+    row, address = HubRoleGrant.objects.get(user=clerk), reverse("admin:hub_role_grants")
+    asked = client.post(address, {"end": row.pk})
+    assert "係" in asked.content.decode()
+    row.refresh_from_db()
+    assert row.ended_by is None
+    assert client.post(address, yes_to(asked)).status_code == 302
+    row.refresh_from_db()
+    assert row.ended_by is not None
+
+
+def test_a_scan_is_taken_back_after_the_page_that_names_its_source_was_answered() -> None:
+    client = client_of(make_user("佐藤", is_superuser=True))
+    batch = UploadBatch.objects.create(name="scan-1")
+    source = Source.objects.create(
+        name="共有", kind="folder", location="/srv/共有", enabled=True, report={"batch": batch.name},
+        collection=Collection.objects.get(slug="default"),
+    )  # fmt: skip
+    address = reverse("admin:knowledge_source_changelist")
+    asked = client.post(address, {"action": "undo_last_scan", "_selected_action": [source.pk]})
+    assert "/srv/共有" in asked.content.decode()
+    source.refresh_from_db()
+    assert source.enabled
+    assert client.post(address, yes_to(asked)).status_code == 302
+    source.refresh_from_db()
+    assert not source.enabled
