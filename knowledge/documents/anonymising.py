@@ -22,6 +22,7 @@ from knowledge.ingest.stages import parse_limits
 from knowledge.models import Collection
 from knowledge.parsers.anonymising.task import RESULT, TASK
 from knowledge.parsers.errors import ParseError
+from knowledge.parsers.made_files import take_made_file
 from knowledge.parsers.process.isolation import HostLost, run_isolated
 from knowledge.types.anonymising import KINDS, LONGEST_FIELD, MOST_FIELDS, Anonymising, counted_by_kind
 
@@ -99,7 +100,7 @@ def _rewritten_file(upload: Upload, wanted: Anonymising) -> tuple[Path, dict[str
     def load(result: dict[str, Any], folder: Path) -> tuple[Path, dict[str, int]]:
         handle, name = tempfile.mkstemp(dir=temp_dir(), prefix="anonymised-")
         os.close(handle)
-        return (folder / RESULT).replace(name), result["replaced"]
+        return take_made_file(folder / RESULT, Path(name)), result["replaced"]
 
     limits = dataclasses.replace(parse_limits(), max_output_bytes=2 * settings.CONFIG.hub_max_upload_bytes)
     arguments = {"kinds": sorted(wanted.kinds), "fields": sorted(wanted.fields)}

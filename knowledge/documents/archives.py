@@ -24,6 +24,7 @@ from knowledge.documents.documents import check_ceiling, check_document_type
 from knowledge.documents.uploads import Upload, UploadOutcome, clean_path, create_document, hash_file
 from knowledge.ingest.stages import parse_limits
 from knowledge.parsers.errors import ParseError
+from knowledge.parsers.made_files import take_made_file
 from knowledge.parsers.process.isolation import HostLost, as_it_is, run_isolated
 from knowledge.parsers.unpacking import LOOK_TASK, TASK
 
@@ -162,7 +163,7 @@ def _member(told: dict[str, Any], child: Path, folder: Path) -> _Member:
         error = _refusal(reason["code"], Text(ja=reason["ja"], en=reason["en"]))
         return _Member(name=told["path"], file=None, error=error)
     number = str(int(told["file"]))
-    return _Member(name=told["path"], file=(child / number).rename(folder / number), error=None)
+    return _Member(name=told["path"], file=take_made_file(child / number, folder / number), error=None)
 
 
 def _refusal(code: str, text: Text) -> InvalidInput:

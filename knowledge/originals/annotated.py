@@ -23,6 +23,7 @@ from knowledge.originals.read_pages import mark_reading
 from knowledge.parsers.annotated.notes import Markup, Placed
 from knowledge.parsers.errors import ParseError
 from knowledge.parsers.limits import ParseLimits
+from knowledge.parsers.made_files import read_made_file
 from knowledge.parsers.process.isolation import HostLost, run_isolated, run_on_bytes
 from knowledge.storage import get_blob_store
 from knowledge.types.documents import Block
@@ -63,7 +64,7 @@ def annotate_original(version: DocumentVersion, markup: Markup, blocks: Sequence
     """
 
     def load(result: dict[str, Any], folder: Path) -> AnnotatedCopy:
-        content = (folder / Path(result["file"]).name).read_bytes()
+        content = read_made_file(folder / Path(result["file"]).name)
         return AnnotatedCopy(content=content, placed=tuple(map(Placed, result["placed"])))
 
     try:
@@ -121,7 +122,7 @@ def remove_notes(content: bytes, references: Sequence[str]) -> bytes:
     """
 
     def load(result: dict[str, Any], folder: Path) -> bytes:
-        return (folder / Path(result["file"]).name).read_bytes()
+        return read_made_file(folder / Path(result["file"]).name)
 
     return _of_copy(REMOVE_TASK, content, load, arguments={"references": list(references)})
 

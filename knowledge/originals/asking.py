@@ -21,6 +21,7 @@ from knowledge.ingest.stages import parse_limits
 from knowledge.models import DocumentVersion
 from knowledge.parsers.errors import ParseError
 from knowledge.parsers.limits import ParseLimits
+from knowledge.parsers.made_files import read_made_file
 from knowledge.parsers.office.conversion import PAGED, PAGES_TASK, programs
 from knowledge.parsers.process.isolation import HostLost, run_isolated
 from knowledge.storage import get_blob_store
@@ -161,7 +162,7 @@ def _made(row: DocumentVersion) -> Pages:
 
 
 def _load_file(result: dict[str, Any], folder: Path) -> bytes:
-    return (folder / Path(result["file"]).name).read_bytes()
+    return read_made_file(folder / Path(result["file"]).name)
 
 
 def limits_of_looking() -> ParseLimits:

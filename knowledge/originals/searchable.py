@@ -17,6 +17,7 @@ from knowledge.ingest.page_readings import readings_by_page
 from knowledge.models import DocumentVersion, VersionContent
 from knowledge.originals.annotated import BUSY, copy_limits, turn
 from knowledge.parsers.errors import ParseError
+from knowledge.parsers.made_files import read_made_file
 from knowledge.parsers.process.isolation import HostLost, run_isolated
 from knowledge.storage import get_blob_store
 
@@ -56,7 +57,7 @@ def searchable_pdf(principal: Principal, document_id: str) -> tuple[str, bytes]:
 
 def _written(version: DocumentVersion, pages: list[dict[str, Any]]) -> bytes:
     def load(result: dict[str, Any], folder: Path) -> bytes:
-        return (folder / Path(result["file"]).name).read_bytes()
+        return read_made_file(folder / Path(result["file"]).name)
 
     try:
         with turn(), get_blob_store().local_path(version.blob_id) as path:

@@ -22,6 +22,7 @@ from knowledge.originals.asking import MOST_KEPT_BYTES, Kept, NoSuchPage, ask_or
 from knowledge.originals.marking import MarkedPage, SheetWindow, mark_cells, mark_document, mark_pages
 from knowledge.originals.places import page_part
 from knowledge.originals.read_pages import mark_reading
+from knowledge.parsers.made_files import read_made_file
 from knowledge.parsers.process.isolation import as_it_is
 from knowledge.types.documents import Block
 from knowledge.types.ocr import PageReading
@@ -136,7 +137,7 @@ def _marked_reading(
 
 def _load_picture(result: dict[str, Any], folder: Path) -> tuple[bytes, dict[str, Any]]:
     """Read the picture that the task drew, while its folder is there."""
-    return (folder / Path(result["file"]).name).read_bytes(), result
+    return read_made_file(folder / Path(result["file"]).name), result
 
 
 _kept: Kept[tuple[str, int, int], PagePicture] = Kept(MOST_KEPT_BYTES, size=lambda picture: len(picture.data))

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import os
-import stat
 from pathlib import Path
 from typing import Any
 
 from knowledge.parsers.errors import ParseError
 from knowledge.parsers.limits import ParseLimits
+from knowledge.parsers.made_files import read_made_file
 from knowledge.types.documents import Block, BlockKind, PageQuality, ParsedDocument, ParsedFigure
 from knowledge.types.notices import Notice
 
@@ -79,19 +78,9 @@ def _figures(rows: list[dict[str, Any]], folder: Path, limits: ParseLimits) -> t
     pictures: dict[int, bytes] = {}
     room = limits.max_figures_bytes
     for number in sorted({int(row["picture"]) for row in rows}):
-        pictures[number] = _read_picture(_picture_path(folder, number), min(limits.max_figure_bytes, room))
+        pictures[number] = read_made_file(_picture_path(folder, number), max_bytes=min(limits.max_figure_bytes, room))
         room -= len(pictures[number])
     return tuple(
         ParsedFigure(data=pictures[row["picture"]], **{name: value for name, value in row.items() if name != "picture"})
         for row in rows
     )
-
-
-def _read_picture(path: Path, max_bytes: int) -> bytes:
-    """Read a plain file, not through a link that a hijacked child may have left there."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-    with os.fdopen(descriptor, "rb") as stream:
-        status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode) or status.st_size > max_bytes:
-            raise ValueError("a picture is no plain file or passes the limits")
-        return stream.read()

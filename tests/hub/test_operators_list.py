@@ -124,16 +124,19 @@ def test_a_disk_that_is_nearly_full_is_told_by_its_folder(client, monkeypatch, s
 
 
 @pytest.mark.parametrize(
-    ("user", "landlock", "status", "said"),
+    ("user", "leaves", "landlock", "status", "said"),
     [
-        (1000, 4, "ok", "their own file alone"),
-        (1000, 0, "note", "no Landlock"),
-        (0, 4, "note", "Landlock alone keeps"),
-        (0, 0, "warning", "nothing keeps"),
+        (1000, True, 4, "ok", "their own file alone"),
+        (1000, True, 0, "note", "system user can read"),
+        (0, True, 4, "ok", "are no root"),
+        (0, True, 0, "warning", "they can read all files"),
+        (0, False, 4, "note", "Landlock alone keeps"),
+        (0, False, 0, "warning", "nothing keeps"),
     ],
 )
-def test_doctor_says_what_parser_children_are_kept_from(monkeypatch, user, landlock, status, said):
+def test_doctor_says_what_parser_children_are_kept_from(monkeypatch, user, leaves, landlock, status, said):
     monkeypatch.setattr("os.geteuid", lambda: user)
+    monkeypatch.setattr(doctor, "can_leave_superuser", lambda: leaves)
     monkeypatch.setattr(doctor, "landlock_version", lambda: landlock)
     monkeypatch.setattr(doctor, "can_refuse_network", lambda: True)
     line = doctor._parser_children()

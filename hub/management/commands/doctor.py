@@ -18,7 +18,7 @@ from hub.backups.models import BackupRun
 from hub.backups.runs import backup_state
 from hub.core.beat_signs import GONE_AFTER_S, seen_seconds_ago
 from hub.core.commands import HubCommand, cli_call
-from hub.core.confinement import landlock_version
+from hub.core.confinement import can_leave_superuser, landlock_version
 from hub.core.connections import disk_is_encrypted, plain_connections
 from hub.core.encryption.errors import KeyServiceUnavailable
 from hub.core.errors import HubError
@@ -201,15 +201,16 @@ def _connections() -> Iterator[dict[str, object]]:
 
 
 def _parser_children() -> dict[str, object]:
-    network, files = can_refuse_network(), landlock_version() > 0
-    is_root = os.geteuid() == 0
-    if network and files and not is_root:
-        return _line("parser children", "ok", "they have no network, and see their own file alone")
+    network, files, is_root = can_refuse_network(), landlock_version() > 0, os.geteuid() == 0
+    stays_root = is_root and not can_leave_superuser()
+    if network and files and not stays_root:
+        return _line("parser children", "ok", "they have no network, are no root, and see their own file alone")
     advice = []
-    if is_root:
+    if stays_root:
         left = "Landlock alone keeps its files from them" if files else "nothing keeps its files from them"
         advice.append(
-            f"the hub runs as root, and so do they, without its capabilities: {left}; run it as a user of its own"
+            f"the hub runs as root, and so do they, without its capabilities: {left}; run it as a user of its own, or "
+            "let it have the capabilities chown, dac_override, kill, setgid, setpcap and setuid"
         )
     if not network:
         advice.append(
@@ -217,9 +218,8 @@ def _parser_children() -> dict[str, object]:
             "filters, or close its network but for the servers"
         )
     if not files:
-        advice.append(
-            "the kernel has no Landlock (Linux 5.13, in `lsm=`), so they can read what the hub's system user can read"
-        )
+        whose = "all files" if is_root else "what the hub's system user can read"
+        advice.append(f"the kernel has no Landlock (Linux 5.13, in `lsm=`), so they can read {whose}")
     return _line("parser children", "note" if files or not is_root else "warning", "; ".join(advice))
 
 

@@ -27,7 +27,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from hub.core.confinement import confine_files, drop_capabilities
+from hub.core.confinement import confine_files, leave_superuser
 from hub.core.no_network import refuse_network
 from hub.core.processes import collect_seldom
 from knowledge.parsers.errors import ParseError, parse_error, readable_size
@@ -50,7 +50,7 @@ def main(request_path: Path, result_path: Path, *, inherited_bytes: int = 0) -> 
     limits = ParseLimits(**request["limits"])
     # Each where the machine lets it; `doctor` says where not.
     refuse_network()
-    drop_capabilities()
+    leave_superuser(result_path.parent)
     files = map(Path, (request["path"], *request["more_files"]))
     confine_files(readable=[*_programs(), *files], writable=[result_path.parent, Path(os.devnull)])
     bind_process(limits, inherited_bytes=inherited_bytes)

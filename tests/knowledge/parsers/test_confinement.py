@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import os
+import pwd
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from hub.core.confinement import confine_files, drop_capabilities, landlock_version
+from hub.core.confinement import NO_ACCOUNT, confine_files, drop_capabilities, landlock_version, leave_superuser
 from knowledge.parsers.limits import ParseLimits
+from knowledge.parsers.made_files import read_made_file, take_made_file
 from knowledge.parsers.process.isolation import as_it_is, run_isolated
 
 ALLOWED = ["its own file", "its own folder", "a library"]
@@ -52,6 +55,62 @@ def test_the_same_tries_succeed_without_it(file, arguments, tmp_path):
     assert [
         name for name in (*ALLOWED, "another's file", "writing", "ending the worker") if outcome[name] != "done"
     ] == []
+
+
+def who_it_is(file: Path, **arguments: str) -> dict[str, Any]:
+    task = "tests.knowledge.parsers.intruder_tasks:who_it_is"
+    return run_isolated(task, file, as_it_is, filename="a.txt", limits=ParseLimits(wall_s=60), arguments=arguments)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs the superuser")
+def test_a_superusers_child_is_a_user_without_account_who_reads_closed_files(file):
+    file.chmod(0o600)
+    file.parent.chmod(0o700)
+    said = who_it_is(file)
+    assert said["users"] == [NO_ACCOUNT] * 6
+    assert said["reads"] == said["a program reads"] == "設計書"
+    with pytest.raises(KeyError):
+        pwd.getpwuid(NO_ACCOUNT)
+    (kept,) = set(said["own"])
+    assert int(kept, 16) in (1 << 1, 1 << 2), "one of root's capabilities, which reaches files"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs the superuser")
+def test_a_superuser_who_can_become_nobody_else_keeps_the_number_and_nothing_more(tmp_path):
+    child = os.fork()
+    if not child:
+        drop_capabilities()
+        is_left = leave_superuser(tmp_path)
+        held = Path("/proc/self/status").read_text()
+        os._exit(0 if not is_left and os.getuid() == 0 and "CapPrm:\t0000000000000000" in held else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert tmp_path.stat().st_uid == 0
+
+
+@pytest.mark.skipif(not landlock_version(), reason="needs a kernel with Landlock")
+@pytest.mark.parametrize("what", ["link", "pipe"])
+def test_a_child_leaves_plain_files_alone(file, what):
+    assert who_it_is(file, leave=what)["left"] == "PermissionError"
+
+
+def test_its_parent_takes_plain_files_alone_where_there_is_no_landlock(tmp_path):
+    secret, made, to = tmp_path / "secret", tmp_path / "made", tmp_path / "taken"
+    secret.write_text("秘密")
+    for leave, error in ((made.symlink_to, OSError), (made.hardlink_to, ValueError)):
+        leave(secret)
+        with pytest.raises(error):
+            read_made_file(made)
+        with pytest.raises(error):
+            take_made_file(made, to)
+        made.unlink()
+    os.mkfifo(made)
+    with pytest.raises(ValueError, match="plain file"):
+        read_made_file(made)
+    made.unlink()
+    made.write_text("図")
+    assert read_made_file(made).decode() == "図"
+    assert take_made_file(made, to).read_text() == "図"
+    assert not made.exists()
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs the superuser, who has something to give up")
