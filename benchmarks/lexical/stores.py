@@ -19,6 +19,7 @@ from knowledge.index.segments import MAX_LENGTH, MAX_TF, POSTING, TermPostings, 
 from knowledge.models import EmbeddingSet
 from knowledge.search.indexes import index_in_postgresql
 from knowledge.search.lexical import lexical_hits
+from knowledge.search.reach import reach_of
 from knowledge.search.recall import LEG_DEPTH
 from knowledge.search.scope import PermittedChunks, permitted_chunks
 from knowledge.search.weighing import weigh_terms
@@ -61,7 +62,7 @@ class Store(Protocol):
 
 
 def permitted_to(principal: Principal, embedding_set: EmbeddingSet) -> PermittedChunks:
-    return permitted_chunks(principal, SearchFilter(), embedding_set, for_words=True)
+    return permitted_chunks(reach_of(principal), SearchFilter(), embedding_set, for_words=True)
 
 
 def table_sizes_mib(names: Sequence[str]) -> dict[str, float]:

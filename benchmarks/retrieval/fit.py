@@ -31,6 +31,7 @@ from knowledge.search.fusion import (
     Weights,
     fuse,
 )
+from knowledge.search.reach import reach_of
 from knowledge.search.recall import Stopwatch, embed_question, recall
 from knowledge.search.scope import permitted_chunks
 from knowledge.types.search import SearchFilter, SearchMode
@@ -81,7 +82,7 @@ def collect(question_set: QuestionSet, others: Sequence[QuestionSet], count: int
 def _ask(questions: Sequence[Question]) -> Asked:
     names = dict(Chunk.objects.values_list("pk", "public_id"))
     used = active_embedding_set()
-    permitted = permitted_chunks(local_operator(), SearchFilter(), used)
+    permitted = permitted_chunks(reach_of(local_operator()), SearchFilter(), used)
     asked: Asked = []
     for question in questions:
         with transaction.atomic():

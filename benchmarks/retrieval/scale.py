@@ -27,6 +27,7 @@ from knowledge.models import ChunkVector, EmbeddingSet
 from knowledge.search import recall, scope
 from knowledge.search.candidates import nearest_chunks
 from knowledge.search.hybrid import search
+from knowledge.search.reach import reach_of
 from knowledge.search.scope import permitted_chunks
 from knowledge.types.search import SearchFilter, SearchMode, SearchQuery
 
@@ -152,7 +153,7 @@ def _print_recall(embedding_set: EmbeddingSet, queries: NDArray[np.float32]) -> 
         found, times = [], []
         theirs = backend_seconds()
         for query in queries:
-            permitted = permitted_chunks(local_operator(), restriction, embedding_set)
+            permitted = permitted_chunks(reach_of(local_operator()), restriction, embedding_set)
             started = time.perf_counter()
             found.append(_nearest(embedding_set, query, permitted))
             times.append((time.perf_counter() - started) * 1000)

@@ -24,6 +24,7 @@ from knowledge.search.pages import load_page
 from knowledge.search.phrases import WithPhrases, chunks_with_phrases
 from knowledge.search.query import Expand, Question, check_query, read_question
 from knowledge.search.ranking import Ranked, configured_reranker, explain, rank, rerank
+from knowledge.search.reach import Reach, reach_of
 from knowledge.search.recall import Findings, Stopwatch, embed_question, recall
 from knowledge.search.scope import PermittedChunks, permitted_chunks
 from knowledge.types.notices import Notice
@@ -93,10 +94,11 @@ def _search(
     # The model takes as long as all that a search does before it needs the vector, and uses another core.
     vector = embed if query.mode is SearchMode.LEXICAL else background.begin(embed)
     question = read_question(query, expand)
-    quoting = _look_for_phrases(principal, query, embedding_set, question, watch)
+    reach = reach_of(principal)
+    quoting = _look_for_phrases(reach, query, embedding_set, question, watch)
     within = (Q(pk__lte=query.after.newest) if query.after else Q()) & quoting.condition
     for_words = query.mode is not SearchMode.VECTOR
-    permitted = permitted_chunks(principal, query.filter, embedding_set, within=within, for_words=for_words)
+    permitted = permitted_chunks(reach, query.filter, embedding_set, within=within, for_words=for_words)
     if permitted.is_empty:
         return _NOTHING
     is_explained = query.level.includes(SearchDetail.EXPLAIN)
@@ -127,13 +129,13 @@ def _search(
 
 
 def _look_for_phrases(
-    principal: Principal, query: SearchQuery, embedding_set: EmbeddingSet, question: Question, watch: Stopwatch
+    reach: Reach, query: SearchQuery, embedding_set: EmbeddingSet, question: Question, watch: Stopwatch
 ) -> WithPhrases:
     """Find the passages that have what the question quotes; all, without a query, where it quotes nothing."""
     if not question.phrases:
         return WithPhrases(condition=Q())
     with watch.measure("phrases"):
-        return chunks_with_phrases(principal, query.filter, embedding_set, question.phrases, question.terms)
+        return chunks_with_phrases(reach, query.filter, embedding_set, question.phrases, question.terms)
 
 
 def _rerank(

@@ -21,7 +21,6 @@ from django.db.models.expressions import RawSQL
 from django.utils.translation import gettext_lazy as _
 from numpy.typing import NDArray
 
-from hub.access.principals import Principal
 from hub.core.database import in_one_line
 from hub.core.errors import InvalidInput, Unavailable
 from knowledge.index.analysis import QueryTerms, terms_inside
@@ -30,6 +29,7 @@ from knowledge.search.database import going_back
 from knowledge.search.phrase_postings import known_of_phrases, numbers_with_most, ranked_numbers
 from knowledge.search.phrase_sql import chunks_holding, chunks_sharing
 from knowledge.search.postings import array_literal
+from knowledge.search.reach import Reach
 from knowledge.search.scope import PermittedChunks, permitted_chunks, searchable_chunks
 from knowledge.search.weighing import FieldTerm, weigh_terms
 from knowledge.text.folding import normalise
@@ -93,7 +93,7 @@ def _quoted(text: str) -> Iterator[str]:
 
 
 def chunks_with_phrases(
-    principal: Principal,
+    reach: Reach,
     restriction: SearchFilter,
     embedding_set: EmbeddingSet,
     phrases: tuple[str, ...],
@@ -107,8 +107,8 @@ def chunks_with_phrases(
 
     :raises Unavailable: the index can't be read, and there are many.
     """
-    permitted = permitted_chunks(principal, restriction, embedding_set)
-    with_all = chunks_holding(searchable_chunks(principal, restriction, embedding_set), phrases)
+    permitted = permitted_chunks(reach, restriction, embedding_set)
+    with_all = chunks_holding(searchable_chunks(reach, restriction, embedding_set), phrases)
     try:
         with going_back():
             groups = [inside for inside in map(terms_inside, phrases) if inside]

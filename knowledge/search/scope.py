@@ -18,10 +18,11 @@ from django.db.models import BooleanField, F, Func, Q, QuerySet, TextField, Valu
 from django.utils import timezone
 from numpy.typing import NDArray
 
-from hub.access.principals import Classification, Principal, Scope
+from hub.access.principals import Classification
 from knowledge.index.active_embedder import chunks_of
-from knowledge.models import Chunk, Document, EmbeddingSet, LexicalField
+from knowledge.models import Chunk, EmbeddingSet, LexicalField
 from knowledge.search.database import INTEGER, read_columns
+from knowledge.search.reach import Reach
 from knowledge.search.visible import VisibleVersions, visible_versions
 from knowledge.text.folding import normalise
 from knowledge.text.numbering import heading_number
@@ -73,7 +74,7 @@ class PermittedChunks:
     ``policy_id`` is that of the set, by which its chunks are counted. With ``for_words`` they are counted by reading
     their numbers in the lexical index, which are asked for then. ``has_index`` unless that can't be read. Words are
     counted in the ``visible`` versions, whatever the filter, and in all where nothing is hidden from the caller (None).
-    ``principal`` is who asks, None where all passages that the statement gives may be shown.
+    ``reach`` is what the caller may search, None where all passages that the statement gives may be shown.
     """
 
     sql: str
@@ -85,7 +86,7 @@ class PermittedChunks:
     for_words: bool = False
     has_index: bool = True
     visible: VisibleVersions | None = None
-    principal: Principal | None = None
+    reach: Reach | None = None
     _count: int | None = None
     _numbers: NDArray[np.int64] | None = None
     _is_comparable: bool | None = None
@@ -159,12 +160,12 @@ _many_until: dict[tuple[object, ...], float] = {}
 _roughly_few = lru_cache(maxsize=256)(_are_few)
 
 
-def searchable_chunks(principal: Principal, restriction: SearchFilter, embedding_set: EmbeddingSet) -> QuerySet[Chunk]:
+def searchable_chunks(reach: Reach, restriction: SearchFilter, embedding_set: EmbeddingSet) -> QuerySet[Chunk]:
     """A set's chunks of the current versions of live documents the caller may search, as far as the filter goes.
 
     Collections, documents and types that do not exist, or that the caller may not see, simply match nothing.
     """
-    documents = Document.objects.visible_to(principal, Scope.SEARCH).live()
+    documents = reach.documents()
     if restriction.collections:
         documents = documents.filter(collection__slug__in=restriction.collections)
     if restriction.document_ids:
@@ -186,7 +187,7 @@ def searchable_chunks(principal: Principal, restriction: SearchFilter, embedding
 
 
 def permitted_chunks(
-    principal: Principal,
+    reach: Reach,
     restriction: SearchFilter,
     embedding_set: EmbeddingSet,
     *,
@@ -198,32 +199,32 @@ def permitted_chunks(
     ``for_words`` says that the lexical leg will ask, too.
     """
     if not within and restriction == _NO_FILTER:
-        everything = _all_permitted(principal, embedding_set, embedding_set.policy_id)
+        everything = _all_permitted(reach, embedding_set, embedding_set.policy_id)
         return PermittedChunks(
             *everything,
             is_everything=True,
             for_words=for_words,
-            visible=visible_versions(principal),
-            principal=principal,
+            visible=visible_versions(reach),
+            reach=reach,
         )
-    chunks = searchable_chunks(principal, restriction, embedding_set).filter(within or Q())
+    chunks = searchable_chunks(reach, restriction, embedding_set).filter(within or Q())
     return PermittedChunks(
         *_compiled(chunks),
         is_filtered=restriction != _NO_FILTER,
         policy_id=embedding_set.policy_id,
         for_words=for_words,
-        visible=visible_versions(principal),
-        principal=principal,
+        visible=visible_versions(reach),
+        reach=reach,
     )
 
 
 @lru_cache(maxsize=256)
-def _all_permitted(principal: Principal, embedding_set: EmbeddingSet, _policy_id: int) -> _Compiled:
-    """Compile what a caller may search at all: the statement says who asks, and everything else is looked up by it.
+def _all_permitted(reach: Reach, embedding_set: EmbeddingSet, _policy_id: int) -> _Compiled:
+    """Compile what a caller may search at all: the statement says where, and everything else is looked up by it.
 
     Most searches have no filter, and compiling takes longer than anything else in them but SQL and the model.
     """
-    return _compiled(searchable_chunks(principal, _NO_FILTER, embedding_set))
+    return _compiled(searchable_chunks(reach, _NO_FILTER, embedding_set))
 
 
 def _compiled(chunks: QuerySet[Chunk]) -> _Compiled:

@@ -19,10 +19,10 @@ import numpy as np
 from django.core.exceptions import EmptyResultSet
 from numpy.typing import NDArray
 
-from hub.access.principals import Principal, Scope
-from knowledge.models import Document, LexicalField
+from knowledge.models import LexicalField
 from knowledge.search.database import INTEGER, read_columns
 from knowledge.search.postings import Piece, PieceKey, array_literal, read_pieces
+from knowledge.search.reach import Reach
 
 # Of so many sets of versions what was counted is kept, and of each segment's terms so many counts.
 KEPT_SETS = 32
@@ -60,13 +60,12 @@ class SegmentKey(NamedTuple):
 
 
 @lru_cache(maxsize=256)
-def visible_versions(principal: Principal) -> VisibleVersions | None:
+def visible_versions(reach: Reach) -> VisibleVersions | None:
     """Compile which versions a caller may search; None for one from whom nothing is hidden. No query."""
-    if principal.sees_everything:
+    if reach.is_everything:
         return None
-    documents = Document.objects.visible_to(principal, Scope.SEARCH).live()
     try:
-        sql, params = documents.order_by().values("current_version_id").query.sql_with_params()
+        sql, params = reach.documents().order_by().values("current_version_id").query.sql_with_params()
     except EmptyResultSet:
         return VisibleVersions(sql="SELECT NULL::bigint WHERE false", params=())
     return VisibleVersions(sql=sql, params=tuple(params))

@@ -17,11 +17,10 @@ from functools import lru_cache, partial
 import numpy as np
 from numpy.typing import NDArray
 
-from hub.access.principals import Scope
 from knowledge.engines import EngineError
 from knowledge.generations.generations import lag_of
 from knowledge.index.engine import get_engine
-from knowledge.models import Collection, EmbeddingSet, IndexGeneration, LexicalField
+from knowledge.models import EmbeddingSet, IndexGeneration, LexicalField
 from knowledge.ports import SearchEngine
 from knowledge.search import background, notices
 from knowledge.search.bm25 import Scores
@@ -106,14 +105,13 @@ class EngineIndex:
 
 
 def within_of(permitted: PermittedChunks) -> Within:
-    """Say where the engine has to look. Up to two queries."""
+    """Say where the engine has to look. One query at most."""
     if permitted.is_small:
         return Within(numbers=np.sort(permitted.numbers))
-    principal = permitted.principal
-    if principal is None or principal.sees_everything:
+    reach = permitted.reach
+    if reach is None or reach.collection_ids is None:
         return Within()
-    collections = Collection.objects.visible_to(principal, Scope.SEARCH).order_by("pk")
-    return Within(collection_ids=tuple(collections.values_list("pk", flat=True)), ceiling=int(principal.ceiling))
+    return Within(collection_ids=reach.collection_ids, ceiling=int(reach.ceiling))
 
 
 def _rounds(limit: int) -> list[int]:

@@ -18,6 +18,7 @@ from knowledge.models import Chunk, ChunkVector
 from knowledge.search import candidates, scope
 from knowledge.search.indexes import index_of
 from knowledge.search.lexical import lexical_hits
+from knowledge.search.reach import reach_of
 from knowledge.search.scope import permitted_chunks, searchable_chunks
 from knowledge.search.visible import visible_versions
 from knowledge.search.weighing import weigh_terms
@@ -84,17 +85,17 @@ def test_every_plan_finds_what_comparing_all_finds(
 ) -> None:
     principal, embedding_set = corpus[caller], active_embedding_set()
     chosen = SearchFilter(**restriction)  # type: ignore[arg-type]
-    allowed = set(searchable_chunks(principal, chosen, embedding_set).values_list("pk", flat=True))
+    allowed = set(searchable_chunks(reach_of(principal), chosen, embedding_set).values_list("pk", flat=True))
     query = unit_vectors(1, seed=seed)[0]
     exact = _exact(query, allowed)
-    terms = weigh_terms(analyse_query("と".join(asked)), embedding_set, visible=visible_versions(principal))
+    terms = weigh_terms(analyse_query("と".join(asked)), embedding_set, visible=visible_versions(reach_of(principal)))
     rankings = []
     for small, compared in ((10_000, 10_000), (0, 10_000), (0, 0)):
         with pytest.MonkeyPatch.context() as patch, transaction.atomic():
             patch.setattr(scope, "SMALL", small)
             patch.setattr(scope, "COMPARED", compared)
             patch.setattr(scope, "COMPARED_ONE_OF", 1)
-            permitted = permitted_chunks(principal, chosen, embedding_set)
+            permitted = permitted_chunks(reach_of(principal), chosen, embedding_set)
             index = index_of(embedding_set)
             nearest = index.nearest(vector_literal(query), permitted, limit=200).chunk_ids.tolist()
             lexical = lexical_hits(index.sum_terms(terms, permitted, limit=20), permitted, embedding_set)

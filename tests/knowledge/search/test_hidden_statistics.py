@@ -20,6 +20,7 @@ from knowledge.models import Chunk, CollectionGrant, Document
 from knowledge.search import phrases, scope, visible
 from knowledge.search.hybrid import search
 from knowledge.search.postings import store as piece_store
+from knowledge.search.reach import reach_of
 from knowledge.search.visible import visible_versions
 from knowledge.search.weighing import weigh_terms
 from knowledge.types.search import SearchDetail, SearchFilter, SearchMode, SearchQuery
@@ -127,7 +128,7 @@ def test_phrases_are_looked_for_among_what_may_be_seen(library: Library, monkeyp
 
 
 def counted(principal: Principal, text: str) -> dict[tuple[int, str], tuple[int, int, float]]:
-    terms = weigh_terms(analyse_query(text), active_embedding_set(), visible=visible_versions(principal))
+    terms = weigh_terms(analyse_query(text), active_embedding_set(), visible=visible_versions(reach_of(principal)))
     return {(term.field, term.text): (term.chunks, term.passages, term.slope) for term in terms}
 
 

@@ -17,6 +17,7 @@ from knowledge.models import Chunk, ChunkVector
 from knowledge.search import candidates as vector_leg
 from knowledge.search import scope
 from knowledge.search.candidates import cosines_of, nearest_chunks
+from knowledge.search.reach import reach_of
 from knowledge.search.scope import permitted_chunks
 from knowledge.types.search import SearchFilter
 from tests.knowledge.search.shelf import Library
@@ -105,7 +106,7 @@ def test_the_index_under_a_filter_returns_as_many_as_asked_and_nearly_the_exact_
 ) -> None:
     with_vectors(100 if share == "a tenth" else 1000, slug="few")
     with_vectors(900 if share == "a tenth" else 10, slug="many", path="b.md")
-    permitted = permitted_chunks(local_operator(), SearchFilter(collections=("few",)), active_embedding_set())
+    permitted = permitted_chunks(reach_of(local_operator()), SearchFilter(collections=("few",)), active_embedding_set())
     embedding_set, queries = active_embedding_set(), [vector_literal(one) for one in unit_vectors(10, seed=7)]
     exact = [set(nearest_chunks(embedding_set, q, permitted, limit=50).chunk_ids.tolist()) for q in queries]
     monkeypatch.setattr(scope, "SMALL", 0)
@@ -121,7 +122,7 @@ def test_the_index_under_a_filter_returns_as_many_as_asked_and_nearly_the_exact_
 def test_the_filtered_walk_uses_the_sets_index(monkeypatch: pytest.MonkeyPatch) -> None:
     with_vectors(1000)
     embedding_set = active_embedding_set()
-    permitted = permitted_chunks(local_operator(), SearchFilter(), embedding_set)
+    permitted = permitted_chunks(reach_of(local_operator()), SearchFilter(), embedding_set)
     monkeypatch.setattr(scope, "SMALL", 0)
     monkeypatch.setattr(scope, "COMPARED", 0)
     monkeypatch.setattr(vector_leg, "_APPROXIMATE", "EXPLAIN " + vector_leg._APPROXIMATE)
@@ -149,7 +150,7 @@ def test_that_there_are_many_is_counted_once_a_minute_and_under_a_filter_each_ti
     monkeypatch.setattr(scope, "_many_until", {})
 
     def is_small(restriction: SearchFilter) -> bool:
-        return permitted_chunks(local_operator(), restriction, embedding_set).is_small
+        return permitted_chunks(reach_of(local_operator()), restriction, embedding_set).is_small
 
     for restriction, queries in [
         (SearchFilter(), 1),
