@@ -14,7 +14,7 @@ from django.db.models import Q, QuerySet
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.models import HubRoleGrant
-from hub.access.people import check_delegation, check_end, check_handed_on
+from hub.access.people import check_delegation, check_end, check_handed_on, check_own
 from hub.access.principals import ROLE_SCOPES, HubRole, Principal, Role, Scope, roles_with
 from hub.access.services import record_event
 from hub.core.errors import Conflict, Forbidden, InvalidInput, NotFound
@@ -129,9 +129,9 @@ def delegate_role(
     _check_role(role)
     for scope in sorted(ROLE_SCOPES[role]):
         principal.require(scope)
-    person = find_holder(Grantee(user=to))["user"]
-    own = CollectionGrant.objects.own_of(principal).filter(collection=collection, role=role)
-    check_delegation(principal, person, until, has_role=own.exists())
+    check_own(principal, CollectionGrant.objects.filter(collection=collection, role=role))
+    person = find_holder(Grantee(user=to))["user"]  # not before: whom there is, is for those who may give something
+    check_delegation(principal, person, until)
     row, is_new = CollectionGrant.objects.get_or_create(
         collection=collection, role=role, user=person, defaults={"until": until, "delegator_id": principal.user_id}
     )
@@ -174,7 +174,7 @@ def end_role(*, principal: Principal, slug: str, to: Grantee, role: str) -> Coll
     """
     collection = get_collection(principal, slug)
     handed_on = CollectionGrant.objects.filter(collection=collection, role=role, delegator_id=principal.user_id)
-    is_own = principal.user_id is not None and handed_on.filter(**find_holder(to)).exists()
+    is_own = principal.user_id is not None and handed_on.filter(user__username=to.user).exists()
     for scope in sorted(ROLE_SCOPES[role]) if is_own else ():
         principal.require(scope)
     row = _found(collection if is_own else _administered(principal, slug), to, role)

@@ -17,7 +17,7 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from hub.access.models import Clearance, Grant, HubRoleGrant
+from hub.access.models import Clearance, Grant, GrantQuerySet, HubRoleGrant
 from hub.access.permissions import HUB_ROLES
 from hub.access.principals import Classification, HubRight, HubRole, Principal
 from hub.access.provider_models import ProviderAccount
@@ -197,13 +197,14 @@ def check_end(until: datetime) -> None:
         raise InvalidInput(_("A role must end in the future."), field="until")
 
 
-def check_delegation(principal: Principal, person: User, until: datetime, *, has_role: bool) -> None:
-    """Raise Forbidden or InvalidInput unless the caller may hand a role on to a person until a moment.
-
-    ``has_role`` is whether the caller has the role, and not by somebody who handed it on.
-    """
-    if not has_role or principal.user_id is None:
+def check_own(principal: Principal, grants: GrantQuerySet) -> None:
+    """Raise Forbidden unless the caller has one of these grants, and not by somebody who handed it on. One query."""
+    if principal.user_id is None or not grants.own_of(principal).exists():
         raise Forbidden(_("Only a role that was given to you can be handed on."), code="not_your_role")
+
+
+def check_delegation(principal: Principal, person: User, until: datetime) -> None:
+    """Raise InvalidInput unless a caller who has a role of their own may hand it on to a person until a moment."""
     if person.pk == principal.user_id or not person.is_active:
         raise InvalidInput(_("Hand a role on to another person, who may sign in."), field="user")
     check_end(until)
@@ -235,13 +236,13 @@ def delegate_hub_role(
 ) -> HubRoleGrant:
     """Hand a role of the hub on to a person until a moment, as long as the caller has it.
 
-    Never that of a user administrator, and not by a call without the role's scopes. Raises what
-    :func:`check_delegation` raises, Conflict for who has the role.
+    Never that of a user administrator, and not by a call without the role's scopes. Raises what :func:`check_own` and
+    :func:`check_delegation` raise, Conflict for who has the role.
     """
     for scope in sorted(HUB_ROLES[role].scopes):
         principal.require(scope)
-    own = HubRoleGrant.objects.own_of(principal).filter(role=role).exclude(role__in=GIVEN_BY_SUPERUSERS)
-    check_delegation(principal, to, until, has_role=own.exists())
+    check_own(principal, HubRoleGrant.objects.filter(role=role).exclude(role__in=GIVEN_BY_SUPERUSERS))
+    check_delegation(principal, to, until)
     given = {"until": until, "delegator_id": principal.user_id}
     row, is_new = HubRoleGrant.objects.get_or_create(user=to, role=role, defaults=given)
     if not is_new:
