@@ -65,7 +65,7 @@ def list_batch_documents(
 
 @router.post("/batches/{name}/retry", response={202: RetriedOut})
 def retry_batch(request: HubRequest, name: Name) -> HttpResponse:
-    """Work on what failed of the batch again; what is refused is told one by one."""
+    """Work on what failed of the batch again, up to 200 documents; what is refused is told one by one."""
     done = batches.retry_batch(request.principal, name)
     return accepted(request, location=f"/api/v1/batches/{name}", body=retried_out(done))
 

@@ -15,7 +15,7 @@ from hub.access.services import record_event
 from hub.core.errors import Conflict, HubError, NotFound
 from knowledge.documents.deletion import delete_document
 from knowledge.documents.documents import changeable_document
-from knowledge.documents.reindexing import Retried, retry_documents, start_version
+from knowledge.documents.reindexing import MOST_AT_ONCE, Retried, retry_documents, start_version
 from knowledge.documents.sources import get_source, update_source
 from knowledge.models import Document, DocumentStatus, DocumentVersion, UploadBatch
 from knowledge.models.documents import IN_WORK
@@ -66,9 +66,9 @@ def batch_counts(principal: Principal, name: str) -> dict[str, int]:
 
 
 def retry_batch(principal: Principal, name: str) -> Retried:
-    """Work on the failed documents of a batch again. Errors as above; refusals are in what it gives."""
+    """Work on the failed documents of a batch again, MOST_AT_ONCE at most. Errors as above; refusals are told."""
     failed = batch_documents(principal, name).filter(latest_version__status=DocumentStatus.FAILED)
-    ids: Sequence[str] = list(failed.values_list("public_id", flat=True))
+    ids: Sequence[str] = list(failed.values_list("public_id", flat=True)[:MOST_AT_ONCE])
     return retry_documents(principal=principal, document_ids=ids)
 
 

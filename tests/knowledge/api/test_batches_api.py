@@ -11,6 +11,7 @@ from django.test import Client
 from hub.access.permissions import Role
 from hub.access.principals import ALL_SCOPES, local_operator
 from hub.access.services import create_token
+from knowledge.documents import batches
 from knowledge.models import Collection, Document
 from tests.factories import new_user, work_through
 from tests.hub.admin.support import grant
@@ -53,6 +54,16 @@ def test_a_batch_is_followed_tried_again_and_taken_back() -> None:
     undone = call("post", "/batches/office-7/undo")
     assert undone.json() == {"deleted": ["壊れた.pdf"], "restored": ["前から.md"], "refused": [], "left": 0}
     assert call("post", "/batches/office-7/undo").json()["restored"] == []
+
+
+def test_one_request_tries_a_bounded_number_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    call = caller("登録者")
+    for number in range(3):
+        send(call, f"壊れた{number}.pdf", b"%PDF-1.4 broken" + bytes([number]), batch="office-8")
+    for document in Document.objects.all():
+        work_through(document)
+    monkeypatch.setattr(batches, "MOST_AT_ONCE", 2)
+    assert [len(call("post", "/batches/office-8/retry").json()["started"]) for _again in range(3)] == [2, 1, 0]
 
 
 def test_a_batch_is_its_uploaders_own_and_has_a_name_of_letters() -> None:
