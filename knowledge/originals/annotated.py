@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import dataclasses
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeVar
 
 from django.utils.translation import gettext_lazy as _
 
+from hub.access.principals import Principal
+from hub.access.turns import Turns
 from hub.core.errors import Conflict, InvalidInput, Unavailable
 from hub.core.languages import shown as in_reader_language
+from hub.core.processes import PerProcess
 from knowledge.ingest.page_readings import readings_by_page
 from knowledge.ingest.stages import parse_limits
 from knowledge.models import DocumentVersion
@@ -40,7 +43,8 @@ REMOVE_TASK = "knowledge.parsers.annotated.removing:remove_notes"
 BUSY = _("The copy can't be made or read now. Try again in a moment.")
 AT_ONCE, MOST_WAIT_S, MOST_CPU_S, MOST_WALL_S = 2, 30.0, 60.0, 90.0
 _GROWTH = 4
-_places = threading.BoundedSemaphore(AT_ONCE)
+# Of each person one at a time, and one more that waits: who reads a copy back makes a new one meanwhile.
+_turns = PerProcess(lambda: Turns(most=AT_ONCE, most_waiting=1, wait_s=MOST_WAIT_S))
 Loaded = TypeVar("Loaded")
 
 
@@ -57,10 +61,12 @@ def can_annotate(version: DocumentVersion) -> bool:
     return version.format in TASKS
 
 
-def annotate_original(version: DocumentVersion, markup: Markup, blocks: Sequence[Block]) -> AnnotatedCopy:
-    """Copy a version's original with notes; no permissions are applied. The file is opened in a parser child only.
+def annotate_original(
+    principal: Principal, version: DocumentVersion, markup: Markup, blocks: Sequence[Block]
+) -> AnnotatedCopy:
+    """Copy a version's original with notes, in a turn of the caller's. No permissions are applied.
 
-    :raises Conflict: it can't be opened, or takes too long. :raises Unavailable: too many are being made now.
+    The file is opened in a parser child only. Raises as `turn`, and Conflict: it can't be opened, or takes too long.
     """
 
     def load(result: dict[str, Any], folder: Path) -> AnnotatedCopy:
@@ -68,7 +74,7 @@ def annotate_original(version: DocumentVersion, markup: Markup, blocks: Sequence
         return AnnotatedCopy(content=content, placed=tuple(map(Placed, result["placed"])))
 
     try:
-        with turn(), get_blob_store().local_path(version.blob_id) as path:
+        with turn(principal), get_blob_store().local_path(version.blob_id) as path:
             return run_isolated(
                 TASKS[version.format],
                 path,
@@ -86,7 +92,7 @@ def annotate_original(version: DocumentVersion, markup: Markup, blocks: Sequence
         raise Unavailable(BUSY) from error
 
 
-def read_notes(content: bytes) -> tuple[str, list[dict[str, Any]]]:
+def read_notes(principal: Principal, content: bytes) -> tuple[str, list[dict[str, Any]]]:
     """Read the format and the notes of a copy that came back, as ``knowledge.parsers.annotated.returned`` gives them.
 
     :raises InvalidInput: no docx, xlsx or PDF, or one that can't be read.
@@ -95,10 +101,11 @@ def read_notes(content: bytes) -> tuple[str, list[dict[str, Any]]]:
     def load(result: dict[str, Any], _folder: Path) -> tuple[str, list[dict[str, Any]]]:
         return str(result["format"]), list(result["notes"])
 
-    return _of_copy(READ_TASK, content, load)
+    return _of_copy(principal, READ_TASK, content, load)
 
 
 def _of_copy(
+    principal: Principal,
     task: str,
     content: bytes,
     load: Callable[[dict[str, Any], Path], Loaded],
@@ -106,7 +113,7 @@ def _of_copy(
 ) -> Loaded:
     limits = copy_limits(len(content))
     try:
-        with turn():
+        with turn(principal):
             return run_on_bytes(task, content, load, filename="", limits=limits, arguments=arguments)
     except ParseError as error:
         reason = in_reader_language(error.text)
@@ -115,8 +122,10 @@ def _of_copy(
         raise Unavailable(BUSY) from error
 
 
-def remove_notes(content: bytes, references: Sequence[str]) -> bytes:
+def remove_notes(principal: Principal, content: bytes, references: Sequence[str], *, written: datetime) -> bytes:
     """Give a copy that came back without the hub's notes, which are known by their lines of reference.
+
+    What the hub proposed is known by its author and ``written``, the moment of its `Markup`.
 
     :raises InvalidInput: no docx, xlsx or PDF, or one that can't be read.
     """
@@ -124,18 +133,18 @@ def remove_notes(content: bytes, references: Sequence[str]) -> bytes:
     def load(result: dict[str, Any], folder: Path) -> bytes:
         return read_made_file(folder / Path(result["file"]).name)
 
-    return _of_copy(REMOVE_TASK, content, load, arguments={"references": list(references)})
+    return _of_copy(
+        principal,
+        REMOVE_TASK,
+        content,
+        load,
+        arguments={"references": list(references), "written": written.isoformat()},
+    )
 
 
-@contextmanager
-def turn() -> Iterator[None]:
-    """Have one of `AT_ONCE` turns inside the block. :raises Unavailable: none came in `MOST_WAIT_S`."""
-    if not _places.acquire(timeout=MOST_WAIT_S):
-        raise Unavailable(BUSY)
-    try:
-        yield
-    finally:
-        _places.release()
+def turn(principal: Principal) -> AbstractContextManager[None]:
+    """Have one of `AT_ONCE` turns inside the block, each of another person. Raises as `Turns.taken_by`."""
+    return _turns.get().taken_by(principal)
 
 
 def _arguments(markup: Markup) -> dict[str, object]:

@@ -48,19 +48,19 @@ def searchable_pdf(principal: Principal, document_id: str) -> tuple[str, bytes]:
     pages = [{"page": number, "reading": reading.as_json()} for number, reading in readings.items()]
     if not pages:
         raise Conflict(_("OCR read no pages of {path}."), code="no_pages_read", path=document.path)
-    content = _written(version, pages)
+    content = _written(principal, version, pages)
     record_event(
         principal, "DOCUMENT_DOWNLOAD", f"document:{document_id}", version=version.number, form="searchable_pdf"
     )
     return PurePosixPath(version.filename).stem + _SUFFIX, content
 
 
-def _written(version: DocumentVersion, pages: list[dict[str, Any]]) -> bytes:
+def _written(principal: Principal, version: DocumentVersion, pages: list[dict[str, Any]]) -> bytes:
     def load(result: dict[str, Any], folder: Path) -> bytes:
         return read_made_file(folder / Path(result["file"]).name)
 
     try:
-        with turn(), get_blob_store().local_path(version.blob_id) as path:
+        with turn(principal), get_blob_store().local_path(version.blob_id) as path:
             limits = copy_limits(path.stat().st_size)
             return run_isolated(TASK, path, load, filename=version.filename, limits=limits, arguments={"pages": pages})
     except ParseError as error:

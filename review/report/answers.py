@@ -135,7 +135,7 @@ def _read(principal: Principal, review_id: str, content: bytes) -> tuple[AnswerF
         if error.error_code == "columns_missing" or not could_be_copy(content):
             raise
         facts = load_facts(principal, review_id, baseline="", options=ReportOptions())
-        copy = read_copy(facts, content)
+        copy = read_copy(principal, facts, content)
         if copy is None:
             raise
         return copy, True
@@ -199,7 +199,7 @@ def apply_answers(principal: Principal, review_id: str, content: bytes, *, next_
     sheet, is_copy = _read(principal, review_id, content)
     if next_version and not is_copy:
         raise InvalidInput(_("Only an annotated copy can become the next version."), code="no_copy")
-    next_content = without_our_notes(get_review(principal, review_id), content) if next_version else None
+    next_content = without_our_notes(principal, get_review(principal, review_id), content) if next_version else None
     with transaction.atomic():
         return _apply_all(principal, _compared(principal, review_id, sheet, is_copy), next_content)
 

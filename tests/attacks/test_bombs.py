@@ -92,7 +92,7 @@ def test_a_document_that_unpacks_to_far_more_fails_by_name_and_costs_its_caller_
 @pytest.mark.parametrize("name", ["a.docx", "a.xlsx"])
 def test_a_copy_that_comes_back_is_no_other_door(name: str):
     with pytest.raises(InvalidInput) as refused:
-        read_notes(BOMBS[name]())
+        read_notes(local_operator(), BOMBS[name]())
     assert refused.value.error_code == "file_not_read"
     assert "圧縮" in str(refused.value) or "unpack" in str(refused.value)
 

@@ -27,13 +27,18 @@ _FIRST_CHANGE_ID = 1_500_000_000
 _FIRST_PARAGRAPH_ID = 0x48554200
 
 
+def date_of(written: datetime) -> str:
+    """Write a moment as comments and tracked changes carry it."""
+    return written.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
 class CommentWriter:
     """Adds comments to those that the document has."""
 
     def __init__(self, editor: PackageEditor, document: str, written: datetime) -> None:
         self._editor = editor
         self._document = document
-        self._date = written.strftime("%Y-%m-%dT%H:%M:%SZ")
+        self._date = date_of(written)
         part = editor.related(document, "comments")
         self._part = part if part and editor.has(part) else ""
         known = editor.root(self._part) if self._part else None

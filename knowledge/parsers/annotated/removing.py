@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence, Set
+from datetime import datetime
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from typing import Any
 import pypdfium2
 import pypdfium2.raw as pdfium_c
 
-from knowledge.parsers.annotated.docx_comments import PARAGRAPH_ID
+from knowledge.parsers.annotated.docx_comments import PARAGRAPH_ID, date_of
 from knowledge.parsers.annotated.notes import is_of_hub
 from knowledge.parsers.annotated.package import PackageEditor
 from knowledge.parsers.annotated.returned import annotation_value, comment_text, copy_format
@@ -34,15 +35,25 @@ _W15 = "{http://schemas.microsoft.com/office/word/2012/wordml}"
 _HEAD = re.compile(r"^【[^】\n]{1,60}】", re.MULTILINE)
 _SHAPE, _SHAPE_END = re.compile(rb"<v:shape\b"), b"</v:shape>"
 _RESULT = "without_notes"
+_TO_THE_MINUTE = 16  # of a date: how the rest is written is up to the program that saved the file
 
 
-def remove_notes(path: Path, *, limits: ParseLimits, folder: Path, filename: str, references: Sequence[str]) -> str:
+def remove_notes(
+    path: Path, *, limits: ParseLimits, folder: Path, filename: str, references: Sequence[str], written: str
+) -> str:
     """Write a docx, xlsx or PDF without the notes that have one of the lines; gives the name of the file as JSON.
+
+    ``written`` is the moment (ISO 8601) that the hub's proposals carry: a person may be called as the hub is.
 
     :raises ParseError: as reading the notes.
     """
-    removers = {"docx": _word, "xlsx": _workbook, "pdf": _pdf}
-    data = removers[copy_format(path, filename, limits)](path, frozenset(references))
+    known = frozenset(references)
+    removers = {
+        "docx": lambda: _word(path, known, datetime.fromisoformat(written)),
+        "xlsx": lambda: _workbook(path, known),
+        "pdf": lambda: _pdf(path, known),
+    }
+    data = removers[copy_format(path, filename, limits)]()
     (folder / _RESULT).write_bytes(data)
     return json.dumps({"file": _RESULT})
 
@@ -51,7 +62,7 @@ def _is_ours(text: str, references: frozenset[str]) -> bool:
     return any(line in text for line in references)
 
 
-def _word(path: Path, references: frozenset[str]) -> bytes:
+def _word(path: Path, references: frozenset[str], written: datetime) -> bytes:
     editor = PackageEditor(path)
     document = editor.related("", "officeDocument") or "word/document.xml"
     numbers, paragraphs = _remove_comments(editor, document, references)
@@ -60,7 +71,7 @@ def _word(path: Path, references: frozenset[str]) -> bytes:
         if story and editor.has(story):
             root = editor.change(story)
             _remove_marks(root, numbers)
-            _take_proposals_back(root)
+            _take_proposals_back(root, date_of(written))
     for kind in ("commentsExtended", "commentsIds"):
         part = editor.related(document, kind)
         for one in list(editor.change(part)) if part and editor.has(part) else ():
@@ -95,9 +106,10 @@ def _remove_marks(root: Element, numbers: set[str]) -> None:
             run.getparent().remove(run)
 
 
-def _take_proposals_back(root: Element) -> None:
+def _take_proposals_back(root: Element, date: str) -> None:
     for change in list(root.iter(qn("w:ins"), qn("w:del"))):
-        if not is_of_hub(change.get(qn("w:author"), "")):
+        is_then = change.get(qn("w:date"), "")[:_TO_THE_MINUTE] == date[:_TO_THE_MINUTE]
+        if not is_then or not is_of_hub(change.get(qn("w:author"), "")):
             continue
         if change.tag == qn("w:del"):
             for text in change.iter(qn("w:delText")):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from pathlib import PurePath
 from typing import NamedTuple
 
@@ -21,6 +20,7 @@ from knowledge.types.documents import Block
 from review.models import Review
 from review.report.annotated.marked_text import mark_text
 from review.report.annotated.notes import notes_of, quotes_by_note
+from review.report.annotated.references import written_at
 from review.report.annotated.returned import Quoted, read_returned, words_by_note
 from review.report.annotated.suggestion_diff import suggestion_diff
 from review.report.answer_file import AnswerFile
@@ -32,7 +32,6 @@ CONTENT_TYPES = {
     "pdf": "application/pdf",
 }
 _TEXTS = frozenset({"md", "txt"})
-_EARLIEST = datetime(1980, 1, 1, tzinfo=UTC)
 
 
 class Copy(NamedTuple):
@@ -59,7 +58,7 @@ def annotated_copy(principal: Principal, facts: ReportFacts) -> Copy:
     stem, suffix = PurePath(version.filename).stem, PurePath(version.filename).suffix
     name = _("{stem} with findings").format(stem=stem)
     if can_annotate(version):
-        made = annotate_original(version, markup, blocks).content
+        made = annotate_original(principal, version, markup, blocks).content
         return Copy(made, CONTENT_TYPES[version.format], f"{name}{suffix}")
     wants_diff = facts.options.tracked_changes and version.format in _TEXTS
     if wants_diff and (diff := suggestion_diff(markup, PurePath(version.filename).name)):
@@ -73,24 +72,24 @@ def _markup(facts: ReportFacts, version: DocumentVersion) -> tuple[Markup, Seque
     markup = Markup(
         notes=tuple(notes_of(facts, content.markdown, sections_of(content), blocks)),
         markdown=content.markdown,
-        written=facts.review.finished_at or _EARLIEST,
+        written=written_at(facts.review.finished_at),
         list_title=_("Findings whose place could not be shown"),
     )
     return markup, blocks
 
 
-def read_copy(facts: ReportFacts, content: bytes) -> AnswerFile | None:
+def read_copy(principal: Principal, facts: ReportFacts, content: bytes) -> AnswerFile | None:
     """Read an annotated copy that came back; None for a file that is none. No permissions are applied.
 
     What a note was on when the copy was made is read from a new copy of the same version. :raises InvalidInput: it
     can't be read, is of another review, or has notes that were not written by the hub.
     """
-    _format, notes = read_notes(content)
+    _format, notes = read_notes(principal, content)
     version = _version(facts)
     if not can_annotate(version) or read_returned(facts.review.review_id, notes, {}) is None:
         return None
     markup, blocks = _markup(facts, version)
-    _format, before = read_notes(annotate_original(version, markup, blocks).content)
+    _format, before = read_notes(principal, annotate_original(principal, version, markup, blocks).content)
     words = words_by_note(before)
     quotes = quotes_by_note(facts, markup.markdown)
     originals = {key: Quoted(words=words[key], quote=quote) for key, quote in quotes.items() if key in words}

@@ -14,7 +14,7 @@ from knowledge.documents.uploads import Upload, create_document, hash_file
 from knowledge.originals import read_notes, remove_notes
 from knowledge.types.anonymising import Anonymising
 from review.models import Review
-from review.report.annotated.references import REFERENCE, is_written_here
+from review.report.annotated.references import REFERENCE, is_written_here, written_at
 from review.runs.reviews import start_review
 
 
@@ -49,16 +49,16 @@ def take_next_version(principal: Principal, review: Review, content: bytes) -> R
     return start_review(principal=principal, document_id=document.public_id, checklist=checklist)
 
 
-def without_our_notes(review: Review, content: bytes) -> bytes:
+def without_our_notes(principal: Principal, review: Review, content: bytes) -> bytes:
     """Take the hub's notes out of a copy that came back, since not all who may read the document may read the review.
 
     Others' notes stay. Children open the file: call it outside of transactions. Raises what reading a copy raises.
     """
-    _format, notes = read_notes(content)
+    _format, notes = read_notes(principal, content)
     found = [line for note in notes for line in REFERENCE.finditer(note["text"])]
     ours = {
         line[0]
         for line in found
         if is_written_here(review.public_id, line["finding"], int(line["revision"]), line["sign"])
     }
-    return remove_notes(content, sorted(ours)) if ours else content
+    return remove_notes(principal, content, sorted(ours), written=written_at(review.finished_at)) if ours else content

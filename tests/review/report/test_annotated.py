@@ -14,8 +14,11 @@ from lxml import etree
 
 from hub.access.models import AuditEvent
 from hub.access.principals import Role, local_operator
-from hub.core.errors import Conflict, NotFound
+from hub.access.turns import Turns
+from hub.core.errors import Conflict, NotFound, TooManyAtOnce
+from hub.core.processes import PerProcess
 from knowledge.models import Collection
+from knowledge.originals import annotated as copies_of_originals
 from review.models import Review, Triage
 from review.report import build_report
 from review.report.annotated.references import REFERENCE, is_written_here, reference_line
@@ -177,3 +180,14 @@ def test_a_text_comes_back_with_marks_and_the_notes_below(review):
     assert "【レビュー】" in text
     quote = next(one.evidence[0].quote for one in findings if one.evidence and "|" not in one.evidence[0].quote)
     assert f"{quote}[^hub-" in body
+
+
+def test_one_persons_copies_leave_a_turn_for_others(tmp_path, monkeypatch):
+    review = review_file(design_in_word(tmp_path / "設計.docx"))
+    other = principal_with(Role.READER, Collection.objects.get(slug="default"))
+    turns = Turns(most=copies_of_originals.AT_ONCE, most_waiting=0, wait_s=0)
+    monkeypatch.setattr(copies_of_originals, "_turns", PerProcess(lambda: turns))
+    with copies_of_originals.turn(OPERATOR), pytest.raises(TooManyAtOnce):
+        annotated(review)
+    with copies_of_originals.turn(other):
+        assert annotated(review)

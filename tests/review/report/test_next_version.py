@@ -11,7 +11,9 @@ import pypdfium2
 import pytest
 from openpyxl.comments import Comment
 
+from hub.access.principals import local_operator
 from knowledge.originals import read_notes
+from knowledge.parsers.docx.text import qn
 from knowledge.storage import get_blob_store
 from review.models import Review
 from review.report import build_report
@@ -42,7 +44,7 @@ def with_proposals(review: Review) -> bytes:
 
 
 def notes_in(content: bytes) -> list[str]:
-    return [note["text"] for note in read_notes(content)[1]]
+    return [note["text"] for note in read_notes(local_operator(), content)[1]]
 
 
 @pytest.mark.parametrize("tracked", [False, True])
@@ -64,6 +66,22 @@ def test_a_word_file_keeps_the_comments_of_others_alone(tmp_path: Path, tracked:
     body = opened.element.xml
     assert body.count("commentReference ") == body.count("commentRangeStart ") == body.count("commentRangeEnd ") == 2
     assert 'w:author="Hub' not in body
+
+
+def test_what_somebody_of_the_hubs_name_changed_stays(tmp_path: Path):
+    review = review_file(design_in_word(tmp_path / "設計.docx"))
+    copy = Copy(with_proposals(review))
+    paragraph = copy.document.paragraphs[1]
+    run = paragraph.add_run("（要確認）")._r
+    change = run.makeelement(
+        qn("w:ins"), {qn("w:author"): "Hub", qn("w:date"): "2031-04-01T09:00:00Z", qn("w:id"): "9001"}
+    )
+    run.addprevious(change)
+    change.append(run)
+    stored, _name = stored_next(review, copy.bytes())
+    body = docx.Document(BytesIO(stored)).element.xml
+    assert "（要確認）" in body
+    assert body.count('w:author="Hub') == body.count("2031-04-01T09:00:00Z") == 1
 
 
 def test_a_workbook_keeps_the_notes_of_others_alone(tmp_path: Path):
