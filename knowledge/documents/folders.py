@@ -345,7 +345,7 @@ def index_folder(
     ``incremental`` trusts size and modification time and does not read files that look unchanged. ``on_progress`` gets
     (finished, total). Raises InvalidInput when there is no such folder.
     """
-    reader = FolderReader(folder)
+    reader = FolderReader(folder.expanduser().resolve())
     if not Path(reader.root).is_dir():
         raise InvalidInput(_("There is no folder {folder}. Give one with -d."), folder=str(folder))
     report = FolderReport()

@@ -9,5 +9,5 @@ from knowledge.sources.base import (
     SourceReader,
     SourceUnavailable,
 )
-from knowledge.sources.folder import FolderReader, walk
+from knowledge.sources.folder import FolderReader
 from knowledge.sources.registry import normal_location, open_source

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from collections.abc import Callable, Iterator
@@ -23,14 +24,22 @@ from knowledge.sources.base import (
 )
 from knowledge.types.file_names import is_hidden
 
-OnError = Callable[[OSError], None]
+# A folder on the way is only gone through, for which nobody needs to be let read it.
+_ON_THE_WAY = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW
+_TO_LIST = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
+LONGEST_PATH = 4096
+OnError = Callable[[str, OSError], None]
 
 
 class FolderReader:
-    """Reads the tree below ``folder``; links are not followed. A file's stamp is its size and modification time."""
+    """Reads the tree below ``folder``, a whole path without links. A file's stamp is its size and modification time.
+
+    No link is followed, not even one that takes the place of a folder, or of one above, while it reads: each is opened
+    from the one before.
+    """
 
     def __init__(self, folder: Path) -> None:
-        self._root = folder.expanduser().resolve()
+        self._root = folder
 
     @property
     def root(self) -> str:
@@ -38,27 +47,22 @@ class FolderReader:
 
     def identity(self) -> str:
         """The device below the folder: another one answers where a mount is gone."""
-        try:
-            return str(self._root.stat().st_dev)
-        except OSError as error:
-            raise self._unavailable(error) from error
+        with self._opened() as here:
+            return str(os.fstat(here).st_dev)
 
     def list_files(self, heartbeat: Heartbeat) -> Listing:
         problems: list[tuple[str, HubError]] = []
 
-        def note(error: OSError) -> None:
-            place = Path(error.filename or self._root)
-            if place == self._root:
+        def note(path: str, error: OSError) -> None:
+            if not path:
                 raise self._unavailable(error) from error
-            problems.append((place.relative_to(self._root).as_posix(), _unreadable(error)))
+            problems.append((path, _unreadable(error)))
 
         files = []
-        for path in walk(self._root, on_error=note):
-            heartbeat()
-            status = _status(path, on_error=note)
-            if status is not None and stat.S_ISREG(status.st_mode):
-                name = path.relative_to(self._root).as_posix()
-                files.append(SourceFile(path=name, size_bytes=status.st_size, stamp=_stamp(status)))
+        with self._opened() as here:
+            for path, status in _files_below(here, on_error=note):
+                heartbeat()
+                files.append(SourceFile(path=path, size_bytes=status.st_size, stamp=_stamp(status)))
         return Listing(files=tuple(sorted(files, key=lambda file: file.path)), unreadable=tuple(problems))
 
     @contextmanager
@@ -66,6 +70,18 @@ class FolderReader:
         with private_folder() as private:
             copy = private / Path(file.path).name
             yield FetchedFile(path=copy, stamp=_copy(self._root, file.path, copy, heartbeat))
+
+    @contextmanager
+    def _opened(self) -> Iterator[int]:
+        """Have the folder open. Raises SourceUnavailable."""
+        try:
+            here = _open_folder(self._root)
+        except OSError as error:
+            raise self._unavailable(error) from error
+        try:
+            yield here
+        finally:
+            os.close(here)
 
     def _unavailable(self, error: OSError) -> SourceUnavailable:
         return SourceUnavailable(
@@ -75,56 +91,91 @@ class FolderReader:
         )
 
 
-def walk(root: Path, *, on_error: OnError | None = None) -> Iterator[Path]:
-    """Give the files below ``root`` in a stable order, without hidden ones, lock files of office programs and links.
+def _files_below(root: int, *, on_error: OnError) -> Iterator[tuple[str, os.stat_result]]:
+    """Give the plain files below an open folder, without hidden ones and lock files of office programs.
 
-    ``on_error`` hears of folders that can't be looked into; without it the error is raised.
+    ``on_error`` hears of what can't be looked into.
     """
-    for folder, folders, names in os.walk(root, onerror=on_error or _raise):
-        folders[:] = sorted(name for name in folders if not is_hidden((name,)))
-        for name in sorted(names):
-            path = Path(folder, name)
-            if not is_hidden((name,)) and not path.is_symlink():
-                yield path
+    waiting = [""]
+    while waiting:
+        inside = waiting.pop()
+        try:
+            found = _looked_into(root, inside)
+        except OSError as error:
+            on_error(inside, error)
+            continue
+        for name, status in found:
+            path = f"{inside}/{name}" if inside else name
+            if isinstance(status, OSError):
+                on_error(path, status)
+            elif stat.S_ISDIR(status.st_mode):
+                waiting.append(path)
+            elif stat.S_ISREG(status.st_mode):
+                yield path, status
 
 
-def _raise(error: OSError) -> None:
-    raise error
-
-
-def _status(path: Path, *, on_error: OnError) -> os.stat_result | None:
-    """What the file system says of a file; None when it went meanwhile, or when ``on_error`` heard why not."""
+def _looked_into(root: int, path: str) -> list[tuple[str, os.stat_result | OSError]]:
+    """What is in a folder by name, hidden ones left out: what the file system says of each, or why it says nothing."""
+    if len(os.fsencode(path)) > LONGEST_PATH:
+        raise OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG))
+    here = _open_below(root, path, _TO_LIST)
     try:
-        return path.lstat()
+        with os.scandir(here) as entries:
+            names = [entry.name for entry in entries if not is_hidden((entry.name,))]
+        return [(name, status) for name in names if (status := _status(here, name)) is not None]
+    finally:
+        os.close(here)
+
+
+def _status(folder: int, name: str) -> os.stat_result | OSError | None:
+    """None when it went meanwhile."""
+    try:
+        return os.stat(name, dir_fd=folder, follow_symlinks=False)
     except FileNotFoundError:
         return None
     except OSError as error:
-        on_error(error)
-        return None
+        return error
 
 
 def _stamp(status: os.stat_result) -> str:
     return f"{status.st_size}:{status.st_mtime_ns}"
 
 
-def _open_below(root: Path, path: str) -> int:
-    """Open a file below a folder, no part of whose path is a link by now; gives its descriptor."""
-    *folders, name = path.split("/")
-    here = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+def _open_folder(folder: Path) -> int:
+    """Open a folder by its whole path, no part of which is a link by now; gives its descriptor."""
+    top = os.open(folder.anchor, _ON_THE_WAY)
+    try:
+        return _open_below(top, "/".join(folder.parts[1:]), _TO_LIST)
+    finally:
+        os.close(top)
+
+
+def _open_below(top: int, path: str, how: int) -> int:
+    """Open what is below an open folder, no part of whose path is a link by now; "" is the folder itself."""
+    *folders, last = path.split("/")
+    here = os.dup(top)
     try:
         for folder in folders:
-            inner = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=here)
+            inner = os.open(folder, _ON_THE_WAY, dir_fd=here)
             os.close(here)
             here = inner
-        return os.open(name, os.O_RDONLY | os.O_NOFOLLOW, dir_fd=here)
+        return os.open(last or ".", how, dir_fd=here)
     finally:
         os.close(here)
+
+
+def _open_file(root: Path, path: str) -> int:
+    top = _open_folder(root)
+    try:
+        return _open_below(top, path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    finally:
+        os.close(top)
 
 
 def _copy(root: Path, path: str, target: Path, heartbeat: Heartbeat) -> str:
     """Copy a file and give its stamp. Raises FileUnreadable, also when somebody wrote to it meanwhile."""
     try:
-        with os.fdopen(_open_below(root, path), "rb") as data, target.open("xb") as out:
+        with os.fdopen(_open_file(root, path), "rb") as data, target.open("xb") as out:
             before = os.fstat(data.fileno())
             while block := data.read(COPY_BLOCK):
                 out.write(block)

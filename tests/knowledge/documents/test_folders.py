@@ -11,7 +11,7 @@ from hub.core.errors import InvalidInput
 from knowledge.documents.folders import FolderReport, index_folder
 from knowledge.documents.uploads import hash_file
 from knowledge.models import Document, DocumentVersion
-from knowledge.sources import walk
+from knowledge.sources import FolderReader
 from tests.factories import upload_text
 
 pytestmark = pytest.mark.django_db
@@ -95,7 +95,8 @@ def test_hidden_files_lock_files_and_links_are_passed_over(folder, tmp_path):
     outside = tmp_path / "外.md"
     outside.write_text("# 外\n")
     (folder / "link.md").symlink_to(outside)
-    assert {path.name for path in walk(folder)} == {"文書管理.md", "用語.csv"}
+    found = FolderReader(folder.resolve()).list_files(lambda: None).files
+    assert [file.path for file in found] == ["用語.csv", "規程/文書管理.md"]
 
 
 def test_a_folder_that_is_not_there_is_said_so(tmp_path):

@@ -17,7 +17,7 @@ from knowledge.documents.batches import undo_scan
 from knowledge.documents.source_previews import preview_source
 from knowledge.documents.sources import update_source
 from knowledge.models import Collection, Document, Source
-from knowledge.sources import FileUnreadable, FolderReader
+from knowledge.sources import FileUnreadable, FolderReader, SourceUnavailable
 from tests.factories import new_collection, principal_with
 from tests.knowledge.documents.source_support import live_paths, run, state, watch, work_off
 
@@ -112,6 +112,37 @@ def test_a_folder_that_becomes_a_link_between_listing_and_reading_is_not_followe
     (desk / "規程").symlink_to(elsewhere)
     with pytest.raises(FileUnreadable), FolderReader(desk).fetch(file, lambda: None):
         pass
+
+
+def test_a_link_above_the_folder_that_is_put_there_after_the_look_is_not_followed(desk, tmp_path):
+    above = desk.parent / "above"
+    (above / "desk").mkdir(parents=True)
+    (above / "desk" / "案内.md").write_text("# 案内\n\n本文。\n", encoding="utf-8")
+    reader = FolderReader(above / "desk")
+    (file,) = reader.list_files(lambda: None).files
+    secret = tmp_path / "secret"
+    above.rename(secret)
+    above.symlink_to(secret)
+    with pytest.raises(SourceUnavailable):
+        reader.list_files(lambda: None)
+    with pytest.raises(FileUnreadable), reader.fetch(file, lambda: None):
+        pass
+
+
+def test_a_folder_that_becomes_a_link_while_it_is_listed_is_not_followed(desk, tmp_path):
+    secret = tmp_path / "secret"
+    secret.mkdir()
+    (secret / "秘密.md").write_text("# 秘密\n\n本文。\n", encoding="utf-8")
+    swapped: list[Path] = []
+
+    def swap() -> None:
+        if not swapped:
+            swapped.append((desk / "規程").rename(tmp_path / "元"))
+            (desk / "規程").symlink_to(secret)
+
+    found = FolderReader(desk).list_files(swap)
+    assert [file.path for file in found.files] == ["案内.md"]
+    assert [path for path, _why in found.unreadable] == ["規程"]
 
 
 def test_a_scan_under_way_takes_in_no_more_once_its_source_is_switched_off(desk):
