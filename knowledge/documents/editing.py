@@ -32,6 +32,7 @@ from knowledge.index.changes import note_tagged
 from knowledge.index.postings import write_postings
 from knowledge.ingest.graph import forget_document
 from knowledge.models import Chunk, Document, TypeGuess
+from knowledge.text.folding import one_line
 
 LONGEST_TITLE = 500
 LONGEST_REASON = 300
@@ -154,7 +155,7 @@ def facts_digest(document: Document) -> str:
 
 
 def _line(text: str, *, field: str, limit: int) -> str:
-    cleaned = text.strip()
+    cleaned = one_line(text)
     if not cleaned or len(cleaned) > limit:
         raise InvalidInput(_("{field}: give 1 to {limit} characters."), field=field, limit=limit)
     return cleaned

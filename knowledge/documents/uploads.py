@@ -33,6 +33,7 @@ from knowledge.index.changes import note_tagged
 from knowledge.models import Blob, ChunkPolicy, Collection, Document, DocumentStatus, TypeGuess, UploadBatch
 from knowledge.models.uploads import LONGEST_BATCH_NAME
 from knowledge.storage import expect_bytes, get_blob_store, lock_bytes, received_bytes
+from knowledge.text.folding import one_line
 from knowledge.types.anonymising import Anonymising
 from knowledge.types.chunks import ChunkOptions
 
@@ -192,7 +193,12 @@ def clean_path(path: str) -> str:
 
 
 def _title(upload: Upload) -> str:
-    return upload.title or upload.filename[:LONGEST_NAME]
+    return one_line(upload.title) or _filename(upload)
+
+
+def _filename(upload: Upload) -> str:
+    name = PurePosixPath(upload.filename.replace("\\", "/")).name
+    return (one_line(name) or name)[:LONGEST_NAME]
 
 
 def _document_at(
@@ -241,8 +247,8 @@ def _apply_changes(document: Document, upload: Upload, policy: ChunkPolicy) -> N
     """Take over what the caller says now; what they leave out stays."""
     if upload.document_type:
         document.document_type_id, document.type_guess = upload.document_type, TypeGuess.NONE
-    if upload.title:
-        document.title = upload.title
+    if title := one_line(upload.title):
+        document.title = title
     if upload.metadata:
         document.metadata = upload.metadata
     if upload.classification is not None and upload.classification != document.classification:
@@ -271,11 +277,10 @@ def _add_version(
     latest = document.latest_version
     if latest and latest.blob_id == blob.pk and (upload.chunk_options is None or latest.policy_id == policy_id):
         return "unchanged"
-    filename = PurePosixPath(upload.filename.replace("\\", "/")).name[:LONGEST_NAME]
     start_version(
         document,
         blob,
-        filename,
+        _filename(upload),
         policy_id=policy_id,
         has_own_policy=has_own_policy,
         batch=batch,

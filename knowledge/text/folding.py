@@ -27,6 +27,8 @@ INVISIBLE = "\xad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff"
 NO_WIDTH = f"{INVISIBLE}\ufe00-\ufe0f\U000e0100-\U000e01ef"
 """What is invisible, and variation selectors: the inside of a class."""
 WITHOUT_WIDTH = re.compile(f"[\0{NO_WIDTH}]+")
+_UNSEEN = re.compile(f"[{INVISIBLE}]")
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 # The common shape, and behind it the others.
 _SHAPES = """
 亜亞 悪惡 圧壓 囲圍 医醫 為爲 壱壹 隠隱 栄榮 営營 衛衞 駅驛 円圓 塩鹽 縁緣 艶艷 応應 欧歐 殴毆
@@ -53,6 +55,15 @@ _SHAPES = """
 # Each other shape by the common one; shapes that NFKC makes one already are there for themselves.
 VARIANTS = {ord(other): shape[0] for shape in _SHAPES.split() for other in shape[1:] if other != shape[0]}
 _ANY_VARIANT = re.compile(f"[{''.join(map(chr, VARIANTS))}]")
+
+
+def one_line(text: str) -> str:
+    """Write a name that people give in one line, without what nobody sees; "" when nothing is left.
+
+    >>> one_line(" 設計書\u202efdp.exe\n第２版　案 ")
+    '設計書fdp.exe 第２版　案'
+    """
+    return _CONTROL.sub(" ", _UNSEEN.sub("", text)).strip()
 
 
 def one_variant(text: str) -> str:

@@ -210,6 +210,13 @@ def test_a_title_that_came_from_the_text_follows_it_and_one_that_was_given_stays
     assert work_through(document).title == "予約の設計"
 
 
+def test_a_title_is_one_line_without_what_nobody_sees(tmp_path):
+    document = upload_text(local_operator(), tmp_path, TEXT, title="設計\u202efdp.exe\n第２版　案").document
+    assert document.title == "設計fdp.exe 第２版　案"
+    unnamed = upload_text(local_operator(), tmp_path, TEXT, name="白紙.md", title=" \u3000\u200b\n").document
+    assert unnamed.title == "白紙.md"
+
+
 def test_a_title_that_is_the_name_of_the_file_follows_the_file(tmp_path):
     titles = []
     for name in ("手順書_旧版.txt", "手順書_新版.txt"):
