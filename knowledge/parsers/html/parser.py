@@ -124,7 +124,8 @@ def html_as_markdown(text: str, pictures: PictureIntake) -> str:
     soup = BeautifulSoup(text, "lxml")
     _remove_unseen(soup)
     for image in soup.find_all("img"):
-        image.replace_with(f"![{single_line(str(image.get('alt') or ''))}]({image.get('src') or ''})")
+        # Changed where it is: taking its place, a text looks through all that stand beside it.
+        image.name, image.string = "span", f"![{single_line(str(image.get('alt') or ''))}]({image.get('src') or ''})"
     builder = MarkdownBuilder()
     _Walker(builder, pictures).walk(soup.body or soup)
     return builder.markdown().rstrip("\n")

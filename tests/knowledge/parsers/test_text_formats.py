@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
 
 from knowledge.parsers.errors import ParseError
+from knowledge.parsers.html.parser import html_as_markdown
+from knowledge.parsers.limits import ParseLimits
+from knowledge.parsers.pictures import PictureIntake
 from knowledge.text.structure import build_sections
 from knowledge.types.documents import BlockKind
 from tests.knowledge.parsers.conftest import Parse, assert_valid, texts
@@ -232,3 +236,16 @@ def test_pictures_and_unclosed_tables_in_html_inside_markdown_stay(tmp_path: Pat
         '<table><tr><th>画面</th><td><img src="a.png" alt="受付"></td></tr></table>\n\n<table>\n', encoding="utf-8"
     )
     assert parse(path).markdown == "| 画面 | ![受付](a.png) |\n| --- | --- |\n\n<table>\n"
+
+
+def test_pictures_in_a_table_of_html_take_no_more_than_linear_time() -> None:
+    def spent(count: int) -> float:
+        text = "<table><tr><td>" + '<img src="a.png" alt="図">' * count + "</td></tr></table>"
+        best = float("inf")
+        for _try in range(2):
+            begun = time.process_time()
+            assert html_as_markdown(text, PictureIntake(ParseLimits())).count("![図](a.png)") == count
+            best = min(best, time.process_time() - begun)
+        return best
+
+    assert spent(8_000) < 3 * spent(4_000)
