@@ -26,7 +26,7 @@ CONFIRMED_PAGES = frozenset(
         "evaluation_evaluationdataset_readers",
         *("knowledge_document_delete", "knowledge_document_delete_many", "knowledge_collection_delete"),
         *("knowledge_collection_change", "knowledge_source_delete", "knowledge_embeddingset_drop"),
-        *("knowledge_graphnode_delete", "knowledge_graphedge_delete"),
+        *("knowledge_graphnode_delete", "knowledge_graphedge_delete", "upload-undo"),
     }
 )
 # What puts something in force for everybody or takes it out, ends a review, or deletes, whatever it is of.
@@ -35,8 +35,11 @@ ACTIONS = frozenset({"delete_documents", "delete_selected", "remove_second_facto
 WITHOUT_SECOND_FACTOR = frozenset({"hub_second_factor", "hub_confirm", "hub_sessions", "logout", "jsi18n"})
 
 
-def asked_first(request: HttpRequest) -> HttpResponseBase | None:
-    """Lead to the page that asks for a proof, or for the set-up of a second factor; None where nothing is asked for."""
+def asked_first(request: HttpRequest, *, onwards: str = "") -> HttpResponseBase | None:
+    """Lead to the page that asks for a proof, or for the set-up of a second factor; None where nothing is asked for.
+
+    It leads back ``onwards``, or to the same address.
+    """
     user, match = request.user, request.resolver_match
     name = (match.url_name or "") if match else ""
     if not isinstance(user, User) or not user.is_active:
@@ -49,7 +52,9 @@ def asked_first(request: HttpRequest) -> HttpResponseBase | None:
     if not is_change or is_confirmed(request):
         return None
     messages.info(request, _("What you were about to do can't be undone. Confirm who you are, and do it again."))
-    return HttpResponseRedirect(f"{reverse('admin:hub_confirm')}?{urlencode({'next': request.get_full_path()})}")
+    return HttpResponseRedirect(
+        f"{reverse('admin:hub_confirm')}?{urlencode({'next': onwards or request.get_full_path()})}"
+    )
 
 
 def _lacks_second_factor(request: HttpRequest, user: User) -> bool:

@@ -48,7 +48,7 @@ def _guarded(view: View) -> View:
     def guarded(request: HttpRequest, **named: Any) -> HttpResponseBase:  # noqa: ANN401
         if not is_signed_in(request):
             return redirect_to_login(_way_back(request), reverse("admin:login"))
-        if asked := asked_first(request):
+        if asked := asked_first(request, onwards=_way_back(request)):
             return asked
         try:
             _check_characters(request, named)

@@ -8,15 +8,18 @@ import zipfile
 from html import unescape
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
+from django.urls import reverse
 
 from hub.access.models import AuditEvent
 from hub.access.permissions import Role
 from hub.access.services import principal_for_user
+from hub.access.sessions import CONFIRMED
 from hub.core import temporary
 from knowledge.documents.batches import undo_batch
 from knowledge.documents.deletion import delete_document
@@ -177,6 +180,19 @@ def test_a_batch_is_taken_back_and_what_was_there_before_comes_back(browser: Cli
     document.refresh_from_db()
     assert [one.number for one in document.versions.order_by("number")] == [1, 2, 3]
     assert "元の本文" in document.current_version.content.markdown
+
+
+def test_taking_a_batch_back_asks_who_is_there(browser: Client) -> None:
+    send(browser, ("新しい.md", b"# A"))
+    finish()
+    session = browser.session
+    del session[CONFIRMED]
+    session.save()
+    page = f"/documents/upload/?batch={BATCH}"
+    answer = browser.post("/documents/upload/undo/", {"batch": BATCH}, headers={"Referer": f"http://testserver{page}"})
+    assert answer.status_code == 302
+    assert answer["Location"] == f"{reverse('admin:hub_confirm')}?{urlencode({'next': page})}"
+    assert Document.objects.exists()
 
 
 def test_taking_back_twice_changes_nothing_more_and_later_versions_stay(browser: Client, uploader: User) -> None:
