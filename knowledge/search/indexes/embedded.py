@@ -20,7 +20,7 @@ from knowledge.search.bm25 import Scores, ScoresWith, all_scores, best_scores, s
 from knowledge.search.candidates import NO_CANDIDATES, CandidateReader, Candidates, nearest_chunks
 from knowledge.search.postings import Piece, PieceKey, occurring, read_pieces
 from knowledge.search.scope import PermittedChunks
-from knowledge.search.weighing import FieldTerm
+from knowledge.search.weighing import FieldTerm, visible_pieces
 from knowledge.types.notices import Notice
 
 # So many times more candidates are asked about when too few of the first ones were permitted.
@@ -45,10 +45,12 @@ class EmbeddedIndex:
 
         With ``is_beside`` the sums of a large index run in another thread, and `SummedPostings.best` waits for them.
         """
-        pieces = read_pieces([key for term in terms for key in term.pieces])
         if not terms or permitted.is_small:
+            pieces = read_pieces([key for term in terms for key in term.pieces])
             of_permitted = scores_of(terms, pieces, permitted.numbers if terms else np.zeros(0, np.int64))
             return SummedPostings(terms=terms, pieces=pieces, scores=lambda _also: of_permitted, limit=limit)
+        # Among those that are hidden from the caller the best would be looked for in vain, and then in all once more.
+        pieces = visible_pieces(terms)
         work = partial(best_scores, terms, pieces, limit)
         wait = background.begin(work) if is_beside else work
         return SummedPostings(terms=terms, pieces=pieces, scores=lambda also: wait()(also), limit=limit)
@@ -56,10 +58,10 @@ class EmbeddedIndex:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SummedPostings:
-    """`TermSums`: scores of the permitted chunks where they are few, else of all.
+    """`TermSums`: scores of the permitted chunks where they are few, else of all that the caller may see.
 
-    In the second case no permission filter is applied to ``scores``: `best` applies it. At least the best ``limit`` of
-    all chunks are scored then.
+    In the second case a filter is not applied to ``scores``: `best` applies it, and asks for permission. At least the
+    best ``limit`` of all visible chunks are scored then.
     """
 
     terms: Sequence[FieldTerm]

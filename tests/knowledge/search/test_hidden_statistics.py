@@ -18,7 +18,9 @@ from knowledge.index.postings import write_postings
 from knowledge.index.segments import maintain_segments
 from knowledge.models import Chunk, CollectionGrant, Document
 from knowledge.search import phrases, scope, visible
+from knowledge.search.candidates import NO_CANDIDATES, CandidateReader
 from knowledge.search.hybrid import search
+from knowledge.search.indexes import index_in_postgresql
 from knowledge.search.postings import store as piece_store
 from knowledge.search.reach import reach_of
 from knowledge.search.visible import visible_versions
@@ -125,6 +127,20 @@ def test_phrases_are_looked_for_among_what_may_be_seen(library: Library, monkeyp
     before = said(heidi, SearchMode.LEXICAL)
     hide_six(library)
     assert said(heidi, SearchMode.LEXICAL) == before
+
+
+def test_the_best_are_looked_for_among_what_may_be_seen_alone(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scope, "SMALL", 0)
+    active, reach = active_embedding_set(), reach_of(person("heidi", granted=library.collection))
+    hide_six(library)
+    terms = weigh_terms(analyse_query("監査証跡"), active, visible=visible_versions(reach))
+    permitted = scope.permitted_chunks(reach, SearchFilter(), active, for_words=True)
+    reader = CandidateReader(permitted=permitted, embedding_set=active, near=None, known=NO_CANDIDATES)
+    scores, found = index_in_postgresql(active).sum_terms(terms, permitted, limit=50).best(reader)
+    assert len(found) == 3
+    assert set(scores.ordinals.tolist()) == set(found.ordinals.tolist()), "each was asked for once, and none in vain"
 
 
 def counted(principal: Principal, text: str) -> dict[tuple[int, str], tuple[int, int, float]]:
