@@ -12,11 +12,11 @@ from hub.site.api import api
 from hub.site.health import healthz, metrics, readyz
 
 urlpatterns = [
+    path("api/v1/", api.urls),  # first, since addresses are tried in this order and programs call most often
     *home_urls,
     path("admin/sign-in/<slug:provider_id>/", begin_sign_in, name="sign-in"),
     path("admin/sign-in/<slug:provider_id>/callback/", end_sign_in, name="sign-in-callback"),
     path("admin/", admin.site.urls),
-    path("api/v1/", api.urls),
     path((WELL_KNOWN + REST_PATH).lstrip("/"), describe_rest),
     path("healthz", healthz),
     path("readyz", readyz),
