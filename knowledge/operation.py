@@ -8,13 +8,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import accumulate
+from typing import Any
 
 import redis
-from django.db.models import Count, F, Func, IntegerField, Q, Sum
+from django.db.models import Count, F, Func, IntegerField, Max, Min, Q, Sum
 
 from hub.access.principals import HubRight, Principal
 from hub.core.disk_room import rooms
-from hub.core.measures import INFINITY, SEARCH_SECONDS, counts_by_bound
+from hub.core.measures import ANSWERS, INFINITY, LLM_COST, SEARCH_SECONDS, counts_by_bound, total
 from hub.core.texts import UNSTORABLE
 from knowledge.models import Blob, Document, DocumentStatus, DocumentVersion, OperationSample
 from knowledge.models.documents import IN_WORK
@@ -26,6 +27,8 @@ RATE_OVER = timedelta(minutes=15)
 GROWTH_OVER = timedelta(days=7)
 MOST_POINTS = 150
 MOST_REASONS = 8
+# The sums of a sample; the second and third are outcomes of the measure ANSWERS, too.
+COST, ANSWERED, NO_EVIDENCE = "cost_usd", "answered", "no_evidence"
 
 
 def take_sample(*, now: datetime) -> bool:
@@ -44,7 +47,7 @@ def take_sample(*, now: datetime) -> bool:
             "failed": ended["failed"],
             "stored_bytes": Blob.objects.aggregate(total=Sum("size_bytes"))["total"] or 0,
             "free_bytes": room.free_bytes if room else None,
-            "searches": _searches(),
+            **_measured(),
         },
     )
     return is_new
@@ -57,20 +60,40 @@ def _ended(since: datetime, until: datetime) -> dict[str, int]:
     return ended.aggregate(finished=Count("pk", filter=~failed), failed=Count("pk", filter=failed))
 
 
-def _searches() -> dict[str, float]:
+def _measured() -> dict[str, dict[str, float]]:
+    """What all processes counted so far, for a sample; empty while it can't be read."""
     try:
-        return counts_by_bound(SEARCH_SECONDS, "total")
+        sums = {COST: total(LLM_COST), ANSWERED: total(ANSWERS, ANSWERED), NO_EVIDENCE: total(ANSWERS, NO_EVIDENCE)}
+        return {"searches": counts_by_bound(SEARCH_SECONDS, "total"), "sums": sums}
     except redis.RedisError as error:
-        logger.warning("the measures of searches can not be read for this minute: %s", error)
-        return {}
+        logger.warning("what is measured can not be read for this minute: %s", error)
+        return {"searches": {}, "sums": {}}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interval:
+    """Some minutes of the operation. Rates are for each minute of it; seconds and costs as in :class:`Operation`."""
+
+    until: datetime
+    waiting: int
+    """The most that waited at one minute."""
+    finished_per_minute: float
+    failed_per_minute: float
+    stored_bytes: int
+    free_bytes: int | None
+    searches_per_minute: float
+    p50: float | None
+    p95: float | None
+    cost_usd: float
+    no_evidence: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
     """What those who run the hub look at. Durations are seconds, None where nothing is known."""
 
-    samples: Sequence[OperationSample]
-    """Of the last ``hours``: about MOST_POINTS, evenly apart, with the first and the last; the oldest first."""
+    intervals: Sequence[Interval]
+    """Of the last ``hours``: about MOST_POINTS of equal length, oldest first, without those that have no sample."""
     waiting: int
     per_minute: float
     """Documents that ended in the last RATE_OVER, for each minute."""
@@ -84,28 +107,28 @@ class Operation:
     p50: float | None
     """Half of the searches took at most so long: the upper bound of a step of the measures, infinite above the last."""
     p95: float | None
+    questions: int
+    no_evidence: int
+    """Of the questions: those that no document answered."""
+    cost_usd: float
 
 
 def operation(principal: Principal, *, now: datetime, hours: int) -> Operation:
-    """Sum the samples up, and what waits now. Raises Forbidden for who does not run the hub. Six queries."""
+    """Sum the samples up, and what waits now. Raises Forbidden for who does not run the hub. Five queries."""
     principal.require_hub(HubRight.OPERATION)
-    since = now - timedelta(hours=hours)
-    step = math.ceil(hours * 60 / MOST_POINTS)
-    minute = Func(F("at"), template="(EXTRACT(EPOCH FROM %(expressions)s)::bigint / 60)", output_field=IntegerField())
-    period = OperationSample.objects.filter(at__gte=since)
-    ends = [one.pk for one in (period.order_by("at").first(), period.order_by("-at").first()) if one]
-    is_shown = Q(place=0) | Q(pk__in=ends)
-    samples = list(period.annotate(minute=minute).annotate(place=F("minute") % step).filter(is_shown).order_by("at"))
+    first, intervals = _intervals(now - timedelta(hours=hours), math.ceil(hours * 60 / MOST_POINTS))
+    newest = intervals[-1][1] if intervals else None
     waiting = DocumentVersion.objects.filter(status__in=IN_WORK).count()
     ended = _ended(now - RATE_OVER, now)
     rate = (ended["finished"] + ended["failed"]) / (RATE_OVER.total_seconds() / 60)
     oldest = OperationSample.objects.filter(at__gte=now - GROWTH_OVER).order_by("at").first()
-    newest = samples[-1] if samples else None
     growth = _per_day(oldest, newest)
     free = newest.free_bytes if newest else None
-    counts = _between(samples[0].searches, samples[-1].searches) if samples else {}
+    counts = _between(first.searches, newest.searches) if first and newest else {}
+    sums = _between(first.sums or {}, newest.sums or {}) if first and newest else {}
+    no_evidence = int(sums.get(NO_EVIDENCE, 0))
     return Operation(
-        samples=samples,
+        intervals=[interval for interval, _sample in intervals],
         waiting=waiting,
         per_minute=rate,
         minutes_left=waiting / rate if waiting and rate else None,
@@ -115,6 +138,48 @@ def operation(principal: Principal, *, now: datetime, hours: int) -> Operation:
         searches=int(sum(counts.values())),
         p50=quantile(counts, 0.5),
         p95=quantile(counts, 0.95),
+        questions=int(sums.get(ANSWERED, 0)) + no_evidence,
+        no_evidence=no_evidence,
+        cost_usd=sums.get(COST, 0.0),
+    )
+
+
+def _intervals(since: datetime, minutes: int) -> tuple[OperationSample | None, list[tuple[Interval, OperationSample]]]:
+    """The first sample since a moment, and each interval of so many minutes with its last sample. Two queries."""
+    minute = Func(F("at"), template="(EXTRACT(EPOCH FROM %(expressions)s)::bigint / 60)", output_field=IntegerField())
+    by_interval = OperationSample.objects.filter(at__gte=since).annotate(interval=minute / minutes).order_by("interval")
+    sums = {name: Sum(name) for name in ("finished", "failed")}
+    found = list(
+        by_interval.values("interval").annotate(
+            begun=Min("at"), last=Max("at"), samples=Count("pk"), most=Max("waiting"), **sums
+        )
+    )
+    wanted = [one["last"] for one in found] + [one["begun"] for one in found[:1]]
+    samples = {one.at: one for one in OperationSample.objects.filter(at__in=wanted)}
+    intervals, before = [], samples[found[0]["begun"]] if found else None
+    for one in found:
+        sample = samples[one["last"]]
+        intervals.append((_interval(one, before or sample, sample), sample))
+        before = sample
+    return (samples[found[0]["begun"]] if found else None), intervals
+
+
+def _interval(sums: Mapping[str, Any], before: OperationSample, sample: OperationSample) -> Interval:
+    """What was between two samples; ``sums`` add up all of them."""
+    counts = _between(before.searches, sample.searches)
+    more = _between(before.sums or {}, sample.sums or {})
+    return Interval(
+        until=sample.at,
+        waiting=sums["most"],
+        finished_per_minute=sums["finished"] / sums["samples"],
+        failed_per_minute=sums["failed"] / sums["samples"],
+        stored_bytes=sample.stored_bytes,
+        free_bytes=sample.free_bytes,
+        searches_per_minute=sum(counts.values()) / max((sample.at - before.at).total_seconds() / 60, 1),
+        p50=quantile(counts, 0.5),
+        p95=quantile(counts, 0.95),
+        cost_usd=more.get(COST, 0.0),
+        no_evidence=int(more.get(NO_EVIDENCE, 0)),
     )
 
 
@@ -126,7 +191,12 @@ def _per_day(oldest: OperationSample | None, newest: OperationSample | None) -> 
 
 
 def _between(before: Mapping[str, float], after: Mapping[str, float]) -> dict[str, float]:
-    """What was counted between two sums; all of the later one when Valkey was emptied in between."""
+    """What was counted between two sums; all of the later one when Valkey was emptied in between.
+
+    Nothing while one of them could not be read.
+    """
+    if not before or not after:
+        return {}
     if any(after.get(bound, 0.0) < count for bound, count in before.items()):
         return dict(after)
     return {bound: count - before.get(bound, 0.0) for bound, count in after.items()}

@@ -17,6 +17,7 @@ from hub.access.principals import Principal
 from hub.admin_site.charts import chart_options, series
 from hub.admin_site.pages import admin_page, principal_of
 from hub.core.languages import in_language
+from hub.core.measures import SEARCH_SECONDS
 from knowledge.documents.reindexing import MOST_AT_ONCE, retry_documents
 from knowledge.operation import Operation, failed_documents, failures_by_reason, operation
 
@@ -26,7 +27,7 @@ GIGABYTE = 1024**3
 
 
 def operation_context(principal: Principal, *, now: datetime, period: str) -> dict[str, Any]:
-    """The figures and charts of one of PERIODS. Seven queries."""
+    """The figures and charts of one of PERIODS. Six queries."""
     period = period if period in PERIODS else "day"
     found = operation(principal, now=now, hours=PERIODS[period])
     return {
@@ -41,26 +42,45 @@ def operation_context(principal: Principal, *, now: datetime, period: str) -> di
 
 
 def _charts(found: Operation, *, day_only: bool) -> list[tuple[str, str, str]]:
-    """Title, data and options of each chart, in Chart.js's form; none before there are two samples."""
-    samples = found.samples
-    if len(samples) < 2:
+    """Title, data and options of each chart, in Chart.js's form; none before there are two intervals."""
+    intervals = found.intervals
+    if len(intervals) < 2:
         return []
     form = "%H:%M" if day_only else "%m-%d %H:%M"
-    labels = [localtime(one.at).strftime(form) for one in samples]
-    ended = [
-        _line(_("finished in the minute"), [one.finished for one in samples], GREEN),
-        _line(_("failed in the minute"), [one.failed for one in samples], RED),
+    labels = [localtime(one.until).strftime(form) for one in intervals]
+    documents = [
+        _line(_("waiting or in work, at most"), [one.waiting for one in intervals], BLUE),
+        _line(_("finished a minute"), [round(one.finished_per_minute, 2) for one in intervals], GREEN),
+        _line(_("failed a minute"), [round(one.failed_per_minute, 2) for one in intervals], RED),
     ]
-    room = [_line(_("stored files (GB)"), [round(one.stored_bytes / GIGABYTE, 3) for one in samples], BLUE)]
-    if any(one.free_bytes is not None for one in samples):
-        free = [None if one.free_bytes is None else round(one.free_bytes / GIGABYTE, 3) for one in samples]
+    room = [_line(_("stored files (GB)"), [round(one.stored_bytes / GIGABYTE, 3) for one in intervals], BLUE)]
+    if any(one.free_bytes is not None for one in intervals):
+        free = [None if one.free_bytes is None else round(one.free_bytes / GIGABYTE, 3) for one in intervals]
         room.append(_line(_("free on the disk (GB)"), free, GREEN))
-    waiting = [_line(_("waiting or in work"), [one.waiting for one in samples], BLUE), *ended]
-    options = json.dumps(chart_options())
-    return [
-        (title, json.dumps({"labels": labels, "datasets": lines}), options)
-        for title, lines in ((_("Documents over time"), waiting), (_("Room over time"), room))
+    searches = [
+        _line(_("searches a minute"), [round(one.searches_per_minute, 2) for one in intervals], BLUE),
+        _line(_("questions without evidence"), [one.no_evidence for one in intervals], RED),
     ]
+    times = [
+        _line(_("half of the searches within (s)"), [_drawn(one.p50) for one in intervals], BLUE),
+        _line(_("95 % of the searches within (s)"), [_drawn(one.p95) for one in intervals], RED),
+    ]
+    charts = [
+        (_("Documents over time"), documents),
+        (_("Room over time"), room),
+        (_("Searches over time"), searches),
+        (_("Time that searches take"), times),
+    ]
+    if found.cost_usd:
+        costs = [_line(_("US dollars"), [round(one.cost_usd, 4) for one in intervals], BLUE)]
+        charts.append((_("Cost of language models"), costs))
+    options = json.dumps(chart_options())
+    return [(title, json.dumps({"labels": labels, "datasets": lines}), options) for title, lines in charts]
+
+
+def _drawn(seconds: float | None) -> float | None:
+    """What is above the last step of the measures is drawn at that step."""
+    return None if seconds is None else min(seconds, SEARCH_SECONDS.bounds[-1])
 
 
 def _line(label: str, values: list[Any], colour: str) -> dict[str, Any]:

@@ -111,6 +111,11 @@ LLM_TOKENS = Family(name="hub_llm_tokens", text="Tokens of language models.", la
 LLM_COST = Family(
     name="hub_llm_cost_usd", text="US dollars spent on models that have a price.", labels=("provider", "model")
 )
+ANSWERS = Family(
+    name="hub_answers",
+    text="Questions that were answered from documents; outcome: answered, no_evidence.",
+    labels=("outcome",),
+)
 STDIO_CALLS = Family(
     name="hub_mcp_stdio_tool_calls",
     text="MCP tool calls over stdio by outcome: ok, refused, error.",
@@ -129,6 +134,7 @@ FAMILIES = (
     LLM_SECONDS,
     LLM_TOKENS,
     LLM_COST,
+    ANSWERS,
     STDIO_CALLS,
     STDIO_ERRORS,
     MCP_FAILURES,
@@ -215,11 +221,15 @@ def flush() -> None:
     _store.flush()
 
 
-def total(family: Family) -> float:
-    """Add a counter up over its labels and all processes. Raises redis.RedisError when Valkey is away."""
+def total(family: Family, *labels: str) -> float:
+    """Add a counter up over all processes, and over its labels but for the first ones that are given.
+
+    Raises redis.RedisError when Valkey is away.
+    """
     flush()
+    wanted = [family.name, SUM, *labels]
     stored = _client().hgetall(KEY)
-    return sum(float(value) for field, value in stored.items() if json.loads(field)[:2] == [family.name, SUM])
+    return sum(float(value) for field, value in stored.items() if json.loads(field)[: len(wanted)] == wanted)
 
 
 def counts_by_bound(family: Family, *labels: str) -> dict[str, float]:

@@ -10,6 +10,7 @@ from django.db.models.functions import Greatest
 from hub.access.principals import Classification, Principal, Scope
 from hub.core.errors import HubError
 from hub.core.languages import in_both
+from hub.core.measures import ANSWERS, Point, count
 from hub.llm.preparation import ceiling_of
 from hub.llm.providers.registry import get_provider, is_configured
 from knowledge.answering.asked import read_asked
@@ -134,6 +135,7 @@ def _sentences(principal: Principal, question: Question, parts: Sequence[_Part])
         given = list({one.text: one for one in said}.values())
         remarks += [EXTRACTIVE] if given else []
         yield from given
+    count(Point(family=ANSWERS, labels=("answered" if given else "no_evidence",), value=1))
     yield _whole(question.text, mode, given, remarks, parts)
 
 

@@ -10,7 +10,8 @@ class OperationSample(models.Model):
     """What was to be seen at the begin of a minute (``waiting``, bytes), and what ended in the minute before it.
 
     ``free_bytes`` is null where the disk is not this machine's. ``searches`` are the sums of all searches so far by
-    the upper bound of their seconds, as the shared measures have them; empty while these can't be read.
+    the upper bound of their seconds, as the shared measures have them; empty while these can't be read. ``sums`` has
+    what models cost and how many questions had an answer and none, so far; null in samples of before they were kept.
     """
 
     at = models.DateTimeField(unique=True)
@@ -20,6 +21,7 @@ class OperationSample(models.Model):
     stored_bytes = models.PositiveBigIntegerField()
     free_bytes = models.PositiveBigIntegerField(null=True)
     searches = models.JSONField(default=dict)
+    sums = models.JSONField(null=True)
 
     class Meta:
         verbose_name = _("sample of the operation")

@@ -10,8 +10,10 @@ from django.utils import timezone
 from hub.access.principals import local_operator
 from hub.access.services import principal_for_user
 from hub.core.errors import Forbidden
+from hub.core.measures import LLM_COST, Point, count
+from knowledge.answering import Question, answer_question
 from knowledge.models import DocumentVersion, OperationSample
-from knowledge.operation import KEPT, MOST_POINTS, failures_by_reason, operation, quantile, take_sample
+from knowledge.operation import KEPT, MOST_POINTS, _measured, failures_by_reason, operation, quantile, take_sample
 from tests.factories import new_user
 from tests.hub.admin.support import add_document
 
@@ -57,7 +59,7 @@ def test_growth_and_searches_are_between_the_samples_of_the_period(queue, django
     OperationSample.objects.create(
         at=NOW, **EMPTY | {"stored_bytes": 300}, free_bytes=1000, searches={"0.1": 95, "0.5": 9, "+Inf": 1}
     )
-    with django_assert_num_queries(6):
+    with django_assert_num_queries(5):
         found = operation(local_operator(), now=NOW, hours=24 * 7)
     assert (found.growth_per_day, found.days_left) == (100.0, 10.0)
     assert (found.searches, found.p50, found.p95) == (100, 0.1, 0.5)
@@ -75,9 +77,43 @@ def test_a_month_of_minutes_is_shown_in_so_many_points(queue):
     OperationSample.objects.bulk_create(
         [OperationSample(at=NOW.replace(second=0) - minute * number, **EMPTY) for number in range(24 * 60)]
     )
-    shown = operation(local_operator(), now=NOW, hours=24).samples
-    assert MOST_POINTS / 2 < len(shown) <= MOST_POINTS + 3
-    assert list(shown) == sorted(shown, key=lambda one: one.at)
+    shown = operation(local_operator(), now=NOW, hours=24).intervals
+    assert MOST_POINTS / 2 < len(shown) <= MOST_POINTS + 1
+    assert list(shown) == sorted(shown, key=lambda one: one.until)
+
+
+def test_an_interval_counts_all_of_its_minutes(queue):
+    minute, begin = timedelta(minutes=1), NOW.replace(hour=0, minute=0, second=0)
+    OperationSample.objects.bulk_create(
+        [
+            OperationSample(
+                at=begin + minute * number,
+                **EMPTY | {"finished": number % 2, "waiting": 50 if number == 3 else 1},
+                searches={"0.1": 10 * number},
+                sums={"cost_usd": 0.5 * number, "answered": 3 * number, "no_evidence": number},
+            )
+            for number in range(20)
+        ]
+    )
+    found = operation(local_operator(), now=begin + minute * 20, hours=24)
+    first, second = found.intervals
+    assert (first.waiting, second.waiting) == (50, 1)
+    assert (first.finished_per_minute, second.finished_per_minute) == (0.5, 0.5)
+    assert (first.searches_per_minute, second.searches_per_minute, second.p95) == (10, 10, 0.1)
+    assert (first.cost_usd, second.cost_usd) == (4.5, 5.0)
+    assert (first.no_evidence, second.no_evidence) == (9, 10)
+    assert (found.questions, found.no_evidence, found.cost_usd) == (76, 19, 9.5)
+
+
+def test_a_sample_has_what_models_cost_and_questions_without_evidence(queue):
+    before = _measured()["sums"]
+    assert answer_question(local_operator(), Question(text="月面基地の高度は")).sentences == ()
+    count(Point(family=LLM_COST, labels=("openai", "of-a-test"), value=1.25))
+    take_sample(now=NOW)
+    after = OperationSample.objects.get().sums
+    assert after["no_evidence"] - before["no_evidence"] == 1
+    assert after["answered"] == before["answered"]
+    assert after["cost_usd"] - before["cost_usd"] == pytest.approx(1.25)
 
 
 def test_failures_are_counted_by_reason_and_only_of_what_one_may_read(tmp_path, queue):
