@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 REPOSITORY = Path(__file__).resolve().parent.parent
-QUERIES = 100
+QUERIES = 200
 AT_ONCE = 500
 RECALL_AT = 10
 
@@ -123,7 +123,7 @@ def _run(data: Path, chunks: int, folder: Path, far: Connection) -> None:
         pairs = [(ask(text, mode, None), ask(text, mode, generation.pk)) for text in questions]
         ours, theirs = (np.percentile([pair[side][1] for pair in pairs], [50, 95]) for side in (0, 1))
         same = np.mean([one[0] == other[0] for one, other in pairs])
-        shared = np.mean([len(set(one[0]) & set(other[0])) / max(len(one[0]), 1) for one, other in pairs])
+        shared = np.mean([len(set(one[0]) & set(other[0])) / len(one[0]) for one, other in pairs if one[0]])
         times = f"{ours[0]:16.1f}{ours[1]:8.1f}{theirs[0]:13.1f}{theirs[1]:8.1f}"
         print(f"{mode.value:10}{times}   {same:9.2f}{shared:11.3f}", flush=True)
 
