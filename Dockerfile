@@ -2,8 +2,9 @@
 FROM python:3.11-slim
 ENV PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1 ORT_DISABLE_TELEMETRY=1
 WORKDIR /srv/hub
-COPY requirements/base.txt requirements/neo4j.txt requirements/ocr.txt requirements/
-RUN pip install --no-cache-dir -r requirements/base.txt -r requirements/neo4j.txt -r requirements/ocr.txt
+COPY requirements/base.txt requirements/neo4j.txt requirements/ocr.txt requirements/otel.txt requirements/
+RUN pip install --no-cache-dir -r requirements/base.txt -r requirements/neo4j.txt -r requirements/ocr.txt \
+    -r requirements/otel.txt
 COPY . .
 # Nothing is written beside the code while it runs; without this every process and health check would compile it again.
 RUN python -m compileall -q hub knowledge review mcp_bridge

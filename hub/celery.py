@@ -208,8 +208,10 @@ def _stop_heartbeat(**_signal: object) -> None:
 @worker_process_shutdown.connect
 def _write_measures(**_signal: object) -> None:
     from hub.core.measures import flush  # Django is not set up yet when this module is imported
+    from hub.core.tracing import stop
 
     flush()
+    stop()
 
 
 def _heartbeat() -> None:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Literal
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, Field, InstanceOf, ValidationError, model_validator
 from pydantic_settings import (
@@ -26,6 +26,7 @@ from hub.core.client_address import Networks
 from hub.core.context import purpose_of
 from hub.core.encryption.key_text import parse_keys
 from hub.core.identity_providers import IdentityProvider, check_providers, read_providers
+from hub.core.tracing import can_trace
 from hub.secret_files import SecretFiles, SecretFilesUnread
 
 LEAST_TOKEN_CHARS = 32
@@ -127,6 +128,16 @@ def _check_anchors(value: tuple[str, ...]) -> tuple[str, ...]:
     return value
 
 
+def _read_headers(value: object) -> object:
+    """Read ``name=value`` pairs with commas between; values are percent-encoded, as OpenTelemetry has them."""
+    if not isinstance(value, str):
+        return value
+    pairs = [part.partition("=") for part in value.split(",") if part.strip()]
+    if any(not name.strip() or not sign for name, sign, _rest in pairs):
+        raise ValueError("expected name=value, comma separated")
+    return {name.strip().lower(): unquote(rest.strip()) for name, _sign, rest in pairs}
+
+
 def _check_source_roots(value: tuple[str, ...]) -> tuple[str, ...]:
     for root in value:
         if not root.startswith(("/", "s3://")):
@@ -136,6 +147,7 @@ def _check_source_roots(value: tuple[str, ...]) -> tuple[str, ...]:
 
 CommaList = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split_commas)]
 SourceRoots = Annotated[CommaList, AfterValidator(_check_source_roots)]
+OtlpHeaders = Annotated[dict[str, str], NoDecode, BeforeValidator(_read_headers)]
 AlertUrls = Annotated[CommaList, AfterValidator(_check_alert_urls)]
 McpTransports = Annotated[CommaList, AfterValidator(_check_transports)]
 McpToolsets = Annotated[CommaList, AfterValidator(_check_toolsets)]
@@ -412,6 +424,17 @@ class Configuration(BaseSettings):
     neo4j_url: BoltUrl = Field("", description="a bolt URL: Cypher queries of callers who see everything go there")
     neo4j_user: str = Field("", description="with NEO4J_URL")
     neo4j_password: str = Field("", description="with NEO4J_URL")
+    otel_exporter_otlp_endpoint: str = Field(
+        "",
+        description="the base URL of an OpenTelemetry collector (OTLP over HTTP, such as http://host:4318), which "
+        "traces go to; needs requirements/otel.txt; empty = none",
+        pattern=r"^(https?://\S+)?$",
+    )
+    otel_exporter_otlp_headers: OtlpHeaders = Field(
+        {}, description="headers for the collector, such as authorization=Bearer%20…, comma separated"
+    )
+    otel_service_name: str = Field("hub", description="what traces call this process", pattern=r"^[!-~]{1,100}$")
+    hub_trace_share: float = Field(1, ge=0, le=1, description="the share of the calls that are traced, from 0 to 1")
     search_index: Literal["embedded", "qdrant"] = Field(
         "embedded",
         description="what holds vectors and terms for searches: PostgreSQL alone, or Qdrant beside it (experimental, "
@@ -592,6 +615,8 @@ class Configuration(BaseSettings):
         problems += self._llm_problems()
         problems += self._key_file_problems()
         problems += self._qdrant_problems()
+        if self.otel_exporter_otlp_endpoint and not can_trace():
+            problems.append("OTEL_EXPORTER_OTLP_ENDPOINT: needs pip install -r requirements/otel.txt")
         if problems:
             raise ValueError("\n".join(problems))
         return self

@@ -12,7 +12,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource
 SECRETS = (
     *("secret_key", "database_url", "postgres_password", "redis_url", "neo4j_password", "hub_token"),
     *("hub_metrics_token", "hub_audit_key", "hub_audit_old_keys", "hub_oidc_providers", "alert_urls"),
-    *("llm_api_key", "embedding_api_key", "qdrant_api_key"),
+    *("llm_api_key", "embedding_api_key", "qdrant_api_key", "otel_exporter_otlp_headers"),
 )
 """Settings that may be in a file of their own. ENCRYPTION_KEY_FILE is a setting by itself: it may hold several keys."""
 MOST_BYTES = 64 * 1024

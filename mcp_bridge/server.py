@@ -34,6 +34,7 @@ from pydantic import AnyHttpUrl, AnyUrl
 from hub.access.principals import HubRight, Principal, Scope
 from hub.core.errors import HubError
 from hub.core.measures import UNKNOWN
+from hub.core.tracing import span
 from hub.rest.pagination import decode_cursor
 from knowledge.collections import scopes_held
 from knowledge.remote.bedrock_kb import KnowledgeBaseError
@@ -283,12 +284,14 @@ class HubServer(MCPServer[Any]):
         :raises MCPError: there is no such tool, or it failed for a reason inside the hub.
         """
         label, outcome = name if name in self._hub_tools else UNKNOWN, "error"
-        try:
-            result = await self._call(name, arguments, context)
-            outcome = "refused" if isinstance(result, CallToolResult) and result.is_error else "ok"
-            return result
-        finally:
-            count_call(label, outcome)
+        with span(f"tool {label}") as traced:
+            try:
+                result = await self._call(name, arguments, context)
+                outcome = "refused" if isinstance(result, CallToolResult) and result.is_error else "ok"
+                return result
+            finally:
+                count_call(label, outcome)
+                traced.note({"hub.outcome": outcome})
 
     async def _call(
         self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None

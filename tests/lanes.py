@@ -20,6 +20,7 @@ START_THEIR_OWN = (
     "tests/flows/test_second_person.py",
     "tests/flows/test_stolen_copy.py",
     "tests/flows/test_three_ways_in.py",
+    "tests/flows/test_traces.py",
     "tests/flows/test_watched_sources.py",
 )
 """Files of those folders that use no hub of others: any process takes each."""

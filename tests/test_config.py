@@ -181,7 +181,7 @@ def test_a_secret_twice_and_a_file_of_no_use_are_named_at_once(monkeypatch, tmp_
 
 
 def test_every_secret_setting_may_be_in_a_file():
-    secret = re.compile(r"password|token$|_key$|_keys$|providers$|alert_urls|^(database|redis)_url$")
+    secret = re.compile(r"password|token$|_key$|_keys$|providers$|alert_urls|otlp_headers|^(database|redis)_url$")
     named = {name for name in Configuration.model_fields if secret.search(name)}
     assert named - {"encryption_key", "encryption_kms_key"} == set(SECRETS)
 

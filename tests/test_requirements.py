@@ -78,12 +78,12 @@ def test_what_is_imported_is_installed_by_default():
 
 
 def test_every_pin_names_one_version():
-    for name in ("base.txt", "dev.txt", "ml.txt", "neo4j.txt", "ocr.txt"):
+    for name in ("base.txt", "dev.txt", "ml.txt", "neo4j.txt", "ocr.txt", "otel.txt"):
         pins = (REPOSITORY / "requirements" / name).read_text().splitlines()
         assert [pin for pin in pins if pin and not pin.startswith((" ", "#")) and "==" not in pin] == []
 
 
-@pytest.mark.parametrize("name", ["base.txt", "dev.txt", "neo4j.txt", "ocr.txt"])
+@pytest.mark.parametrize("name", ["base.txt", "dev.txt", "neo4j.txt", "ocr.txt", "otel.txt"])
 def test_every_pin_has_the_hash_of_its_files(name: str) -> None:
     entries = re.split(r"\n(?=[A-Za-z0-9])", (REPOSITORY / "requirements" / name).read_text())
     pins = [entry for entry in entries if "==" in entry.partition("\n")[0]]

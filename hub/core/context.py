@@ -6,7 +6,7 @@ import json
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from contextvars import ContextVar, Token
+from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from urllib.parse import unquote
@@ -60,21 +60,11 @@ def request_id() -> str:
 @contextmanager
 def call_context(context: CallContext) -> Iterator[CallContext]:
     """Make ``context`` the current one inside the block."""
-    token = begin_call(context)
+    token = _current.set(context)
     try:
         yield context
     finally:
-        end_call(token)
-
-
-def begin_call(context: CallContext) -> Token[CallContext | None]:
-    """Make ``context`` the current one until :func:`end_call` is given what this gives."""
-    return _current.set(context)
-
-
-def end_call(token: Token[CallContext | None]) -> None:
-    """Make the context that was there before the current one again."""
-    _current.reset(token)
+        _current.reset(token)
 
 
 def in_one_line(record: logging.LogRecord) -> bool:

@@ -18,6 +18,7 @@ from hub.access.services import record_event
 from hub.core.errors import HubError
 from hub.core.masking import split_before_name
 from hub.core.measures import LLM_COST, LLM_SECONDS, LLM_TOKENS, Point, count
+from hub.core.tracing import Fact, add_span
 from hub.core.waiting import waiting_elsewhere
 from hub.llm.budget import Budget, Reservation
 from hub.llm.errors import (
@@ -233,6 +234,11 @@ def _record(principal: Principal, sent: _Sent, outcome: str, *, duration_ms: int
 def _count(sent: _Sent, outcome: str, seconds: float) -> None:
     prepared, spent = sent.prepared, sent.reservation.taken or (0, 0)
     which = (sent.provider.name, prepared.model)
+    facts: dict[str, Fact] = {"gen_ai.provider.name": which[0], "gen_ai.request.model": which[1]}
+    facts |= {"gen_ai.usage.input_tokens": spent[0], "gen_ai.usage.output_tokens": spent[1]}
+    ended_ns = time.time_ns()
+    failure = "" if outcome == "ok" else outcome
+    add_span("language model", facts, started_ns=ended_ns - int(seconds * 1e9), ended_ns=ended_ns, code=failure)
     count(
         Point(family=LLM_SECONDS, labels=(*which, outcome), value=seconds),
         Point(family=LLM_TOKENS, labels=(*which, "in"), value=spent[0]),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
@@ -16,7 +17,8 @@ from hub.core.client_address import address_of
 from hub.core.context import PURPOSE_HEADER, CallContext, call_context, purpose_of
 from hub.core.errors import Forbidden, HubError, NotFound
 from hub.core.ids import new_id
-from hub.core.measures import count_request
+from hub.core.measures import UNKNOWN, count_request
+from hub.core.tracing import PARENT_HEADER, Span, span
 from hub.rest.errors import MethodNotAllowed
 from hub.rest.heads import is_allowed_origin
 from hub.rest.problems import is_api_call, problem_response, respond_to_exception, retry_after
@@ -53,10 +55,12 @@ class CallContextMiddleware:
         self._get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        with call_context(call_context_of(request)) as call:
+        with call_context(call_context_of(request)) as call, _traced(request, call) as traced:
             response = self._get_response(request)
             response[REQUEST_ID_HEADER] = call.request_id
             _count(request, response)
+            traced.rename(f"{request.method} {_route(request) or UNKNOWN}")
+            traced.note({"http.route": _route(request) or UNKNOWN, "http.response.status_code": response.status_code})
             return response
 
 
@@ -80,9 +84,17 @@ def refuse_early(request: HttpRequest, error: HubError) -> HttpResponse:
     return response
 
 
+def _traced(request: HttpRequest, call: CallContext) -> AbstractContextManager[Span]:
+    facts = {"http.request.method": request.method or "", "hub.door": call.door, "hub.request_id": call.request_id}
+    return span("request", facts, parent=request.headers.get(PARENT_HEADER))
+
+
 def _count(request: HttpRequest, response: HttpResponseBase) -> None:
-    match = request.resolver_match
-    count_request(method=request.method or "", route=match.route if match else None, status=response.status_code)
+    count_request(method=request.method or "", route=_route(request), status=response.status_code)
+
+
+def _route(request: HttpRequest) -> str | None:
+    return request.resolver_match.route if request.resolver_match else None
 
 
 class RestMiddleware:

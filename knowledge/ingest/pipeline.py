@@ -20,6 +20,7 @@ from hub.core import bus
 from hub.core.errors import HubError
 from hub.core.lease import Lease, LeaseLost, claim, free, lease_duration
 from hub.core.measures import STAGE_SECONDS, timed
+from hub.core.tracing import Fact, span
 from knowledge.ingest import stages
 from knowledge.ingest.graph import update_graph_now
 from knowledge.ingest.page_readings import forget_readings
@@ -80,7 +81,8 @@ def _run_stage(version: DocumentVersion, lease: Lease) -> bool:
         return False
     _publish(version, progress=PROGRESS_AT.get(DocumentStatus(version.status), version.progress))
     try:
-        with timed(STAGE_SECONDS, version.status):
+        facts: dict[str, Fact] = {"hub.version_id": version.public_id, "hub.attempt": version.attempts}
+        with span(f"ingest {version.status}", facts), timed(STAGE_SECONDS, version.status):
             following = STAGES[version.status](version, lease)
     except ParseError as error:
         _fail(version, lease, code=error.code, ja=error.text.ja, en=error.text.en)

@@ -60,9 +60,10 @@ def search(
     query = check_query(query)
     watch = Stopwatch()
     try:
-        with watch.measure("total"), raising_unavailable("a search"), one_snapshot():
+        with watch.measure("total") as traced, raising_unavailable("a search"), one_snapshot():
             used = _used_set(embedding_set)
             result = _search(principal, query, used, watch, expand, reranker) if used else _NOTHING
+            traced.note({"hub.mode": query.mode.value, "hub.hits": len(result.hits), "hub.found": result.total_found})
     except Unavailable:
         count(Point(family=SEARCH_FAILURES, labels=(_ALL_PARTS,), value=1))
         raise

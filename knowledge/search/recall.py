@@ -18,6 +18,7 @@ from psycopg.errors import QueryCanceled
 
 from hub.core.database import in_one_line
 from hub.core.errors import Unavailable
+from hub.core.tracing import Span, span
 from hub.core.waiting import raise_if_stopped
 from knowledge.embedders import EmbeddingError
 from knowledge.index.active_embedder import EmbedderMismatch, embedder_of
@@ -50,12 +51,13 @@ class Stopwatch:
     timings_ms: dict[str, float] = field(default_factory=dict)
 
     @contextmanager
-    def measure(self, step: str) -> Iterator[None]:
-        """Add the time until the context ends to a step's. No step begins for a caller who has gone."""
+    def measure(self, step: str) -> Iterator[Span]:
+        """Add the time until the context ends to a step's, and trace it. No step begins for a caller who has gone."""
         raise_if_stopped()
         started = time.perf_counter()
         try:
-            yield
+            with span(f"search {step}") as traced:
+                yield traced
         finally:
             spent = (time.perf_counter() - started) * 1000
             self.timings_ms[step] = round(self.timings_ms.get(step, 0.0) + spent, 3)

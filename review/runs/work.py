@@ -14,6 +14,7 @@ from hub.core.database import raising_unavailable
 from hub.core.errors import Unavailable
 from hub.core.lease import LeaseLost, try_lock
 from hub.core.texts import Text
+from hub.core.tracing import span
 from knowledge.guidelines.editions import articles_of
 from knowledge.models import VersionContent
 from knowledge.ontology.store import topics_for
@@ -169,8 +170,22 @@ class Work:
 
         What rules leave open is left, unless there is a ``session`` in which a model can be asked.
         """
-        started = time.monotonic()
         check = spec_of(entry.item_version)
+        with span("review check", {"hub.review_id": self.review.public_id, "hub.check": check.code}) as traced:
+            is_done = self._judge(check, position, entry, insist=insist, session=session)
+            traced.note({"hub.done": is_done})
+            return is_done
+
+    def _judge(
+        self,
+        check: CheckSpec,
+        position: int,
+        entry: CheckListEntry,
+        *,
+        insist: bool,
+        session: ModelSession | None,
+    ) -> bool:
+        started = time.monotonic()
         with transaction.atomic():
             if not claim_check(self.review.pk, entry.item_version_id) and not insist:
                 return False

@@ -3,8 +3,9 @@
 Starting Python and loading a format's libraries costs more processor time than reading most documents. A host does
 that once, opens no document itself, and forks a child for each: as fresh as a process of its own, and limited alone.
 
-A line on stdin names a child's request; its exit code (negative for a signal) is answered as a line on stdout. One
-request at a time. The host ends when its worker is gone, or after a minute without a request.
+A line on stdin names a child's request; a line on stdout answers with its exit code (negative for a signal), when it
+began and ended (ns), its processor time (ms) and the most memory that it had (KiB). One request at a time. The host
+ends when its worker is gone, or after a minute without a request.
 
 The child gives up the network, other files and processes, and binds itself to its limits before it touches the file,
 and writes what it read, or a reason, to RESULT. Any other failure ends it with a traceback on stderr and no result,
@@ -22,6 +23,7 @@ import resource
 import select
 import sys
 import tempfile
+import time
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -127,8 +129,11 @@ def serve(requests: BinaryIO, answers: BinaryIO) -> Path | None:
         child = os.fork()
         if not child:
             return Path(request["folder"])
-        _, status = os.waitpid(child, 0)
-        answers.write(b"%d\n" % os.waitstatus_to_exitcode(status))
+        started_ns = time.time_ns()
+        _, status, used = os.wait4(child, 0)
+        cpu_ms = int(1000 * (used.ru_utime + used.ru_stime))
+        ended = (os.waitstatus_to_exitcode(status), started_ns, time.time_ns(), cpu_ms, used.ru_maxrss)
+        answers.write(b"%d %d %d %d %d\n" % ended)
     return None
 
 

@@ -23,6 +23,7 @@ from typing import IO, Any, TypeVar, cast
 import knowledge
 from hub.core.processes import PerProcess
 from hub.core.temporary import temp_dir
+from hub.core.tracing import add_span, span
 from knowledge.parsers.errors import ParseError, parse_error, readable_size
 from knowledge.parsers.limits import ParseLimits
 from knowledge.parsers.process.host import ERRORS, REQUEST, RESULT
@@ -79,7 +80,10 @@ class Host:
                 heartbeat()
         answer = self._answers.readline()
         if answer:
-            return int(answer)
+            exit_code, started_ns, ended_ns, cpu_ms, peak_kib = map(int, answer.split())
+            facts = {"hub.exit_code": exit_code, "hub.cpu_ms": cpu_ms, "hub.peak_kib": peak_kib}
+            add_span("guarded child", facts, started_ns=started_ns, ended_ns=ended_ns)
+            return exit_code
         self._wait()
         return None
 
@@ -244,7 +248,8 @@ def run_isolated(
         ``parser_crashed``.
     :raises HostLost: nothing was found out about the file; try again.
     """
-    with tempfile.TemporaryDirectory(prefix="hub-parse-", dir=temp_dir()) as folder:
+    private = tempfile.TemporaryDirectory(prefix="hub-parse-", dir=temp_dir())
+    with span("guarded work", {"hub.task": task}), private as folder:
         Path(folder, REQUEST).write_text(
             json.dumps(
                 {
