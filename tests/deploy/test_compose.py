@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib.util
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,12 @@ OURS = ("migrate", "web", "worker", "beat")
 @pytest.fixture(scope="module")
 def compose() -> dict[str, Any]:
     return yaml.safe_load((ROOT / "docker-compose.yml").read_text())
+
+
+def test_the_file_is_what_the_specification_of_compose_asks_for():
+    command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.compose-spec"]
+    checked = subprocess.run([*command, str(ROOT / "docker-compose.yml")], capture_output=True, text=True, check=False)
+    assert checked.returncode == 0, checked.stdout
 
 
 def test_every_environment_variable_of_our_services_is_a_setting(compose):
