@@ -37,21 +37,22 @@ warnings.filterwarnings("ignore", category=SecurityWarning)
 app = Celery("hub")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
+# Work that is out of date is discarded by the worker's clock, so none is sooner than machines' clocks may be apart.
 app.conf.beat_schedule = {
-    "sweep-documents": {"task": "knowledge.sweep", "schedule": 5.0, "options": {"expires": 5}},
-    "sweep-reviews": {"task": "review.sweep", "schedule": 5.0, "options": {"expires": 5}},
+    "sweep-documents": {"task": "knowledge.sweep", "schedule": 5.0, "options": {"expires": 60}},
+    "sweep-reviews": {"task": "review.sweep", "schedule": 5.0, "options": {"expires": 60}},
     "reopen-waivers": {"task": "review.reopen_waivers", "schedule": 300.0, "options": {"expires": 300}},
-    "lexical-index": {"task": "knowledge.keep_lexical_index", "schedule": 30.0, "options": {"expires": 30}},
-    "sweep-evaluations": {"task": "review.sweep_evaluations", "schedule": 30.0, "options": {"expires": 30}},
+    "lexical-index": {"task": "knowledge.keep_lexical_index", "schedule": 30.0, "options": {"expires": 60}},
+    "sweep-evaluations": {"task": "review.sweep_evaluations", "schedule": 30.0, "options": {"expires": 60}},
     "nightly-evaluations": {"task": "review.nightly", "schedule": crontab(hour=2, minute=30)},
     "scan-sources": {"task": "knowledge.scan_due_sources", "schedule": 60.0, "options": {"expires": 60}},
     "graph-masters": {"task": "knowledge.sync_graph_masters", "schedule": 60.0, "options": {"expires": 60}},
     "retention": {"task": "knowledge.enforce_retention", "schedule": 3600.0, "options": {"expires": 3600}},
     "tidy": {"task": "knowledge.tidy", "schedule": 86400.0, "options": {"expires": 3600}},
     "sample": {"task": "knowledge.sample", "schedule": 60.0, "options": {"expires": 60}},
-    "alerts": {"task": "hub.alerts", "schedule": 30.0, "options": {"expires": 30}},
+    "alerts": {"task": "hub.alerts", "schedule": 30.0, "options": {"expires": 60}},
     "sweep-temporary-files": {"task": "hub.sweep_temporary_files", "schedule": 60.0, "options": {"expires": 60}},
-    "seal-audit": {"task": "hub.seal_audit", "schedule": 30.0, "options": {"expires": 30}},
+    "seal-audit": {"task": "hub.seal_audit", "schedule": 30.0, "options": {"expires": 60}},
     "verify-audit": {"task": "hub.verify_audit", "schedule": crontab(hour=3, minute=30)},
     "reconcile-index": {"task": "knowledge.reconcile_index", "schedule": crontab(hour=4, minute=10)},
     "backup": {"task": "hub.backup", "schedule": 300.0, "options": {"expires": 300}},

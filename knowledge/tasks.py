@@ -45,14 +45,14 @@ def read_version(*, version_id: int) -> None:
 
 
 # A message that waits longer is dropped: the sweep sends another one every few seconds while a set needs work.
-@shared_task(name="knowledge.build_embedding_set", acks_late=True, expires=30)
+@shared_task(name="knowledge.build_embedding_set", acks_late=True, expires=60)
 def build_embedding_set(*, set_id: int) -> None:
     """Work on an embedding set for a bounded time, or clear away a dropped one, and queue what is left to do."""
     if builds.build_slice(set_id) or builds.clear_slice(set_id):
         enqueue("knowledge.build_embedding_set", set_id=set_id)
 
 
-@shared_task(name="knowledge.send_index_changes", acks_late=True, expires=30)
+@shared_task(name="knowledge.send_index_changes", acks_late=True, expires=60)
 def send_index_changes(*, generation_id: int) -> None:
     """Tell a search engine of changes for a bounded time, fill a new generation in it, and queue what is left."""
     if sending.work_on(generation_id):
@@ -65,7 +65,7 @@ def reconcile_index() -> dict[str, int]:
     return reconciling.reconcile_all()
 
 
-@shared_task(name="knowledge.keep_lexical_index", ignore_result=True, expires=30)
+@shared_task(name="knowledge.keep_lexical_index", ignore_result=True, expires=60)
 def keep_lexical_index() -> None:
     """Merge what was indexed, index again what a new edition of the analysis cuts otherwise, and queue the rest."""
     if postings.keep_lexical_index():
@@ -105,7 +105,7 @@ def measure_set(*, run_id: int) -> None:
     measuring.execute(run_id)
 
 
-@shared_task(name="knowledge.sweep", ignore_result=True, expires=30)
+@shared_task(name="knowledge.sweep", ignore_result=True, expires=60)
 def sweep() -> int:
     """Queue again what lost its worker or its task; gives their number. A kind that fails leaves the others theirs."""
     # how to find the ids of what is lost, and the task for each with the name of its argument

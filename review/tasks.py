@@ -38,7 +38,7 @@ def _call_for_help(review_id: int) -> None:
             return
 
 
-@shared_task(name="review.sweep", expires=30)
+@shared_task(name="review.sweep", expires=60)
 def sweep_reviews() -> int:
     """Queue reviews that can go on and that nobody works on; gives their number."""
     ids = runs.take_stuck()
@@ -53,7 +53,7 @@ def execute_evaluation(*, run_id: int) -> None:
     execution.execute(run_id)
 
 
-@shared_task(name="review.sweep_evaluations", expires=30)
+@shared_task(name="review.sweep_evaluations", expires=60)
 def sweep_evaluations() -> int:
     """Queue evaluation runs that nobody works on; gives their number."""
     ids = take_stuck()

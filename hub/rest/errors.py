@@ -194,7 +194,7 @@ def _queue_down(error: Exception) -> HubError:
 
 @to_hub_error.register
 def _system_failure(error: OSError) -> HubError:
-    if error.errno not in {errno.ENOSPC, errno.EDQUOT}:
+    if error.errno not in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}:  # the last where `ulimit -f` is what is full
         return to_hub_error.dispatch(Exception)(error)
     logger.error("no space left for a REST call: %s", error)
     return Unavailable(

@@ -31,7 +31,7 @@ from hub.core.beat_signs import GONE_AFTER_S, seen_seconds_ago
 from hub.core.disk_room import rooms
 from hub.core.measures import MCP_FAILURES, total
 from hub.core.scheduled_rows import failing_tasks
-from knowledge.documents.workers import worker_is_alive
+from knowledge.documents.workers import worker_is_alive, wrong_clocks
 from knowledge.generations.generations import LATE_S, lags
 from knowledge.models import DocumentVersion, Source
 from knowledge.models.documents import IN_WORK, DocumentStatus
@@ -73,7 +73,7 @@ _said = _Said()
 
 
 def troubles() -> dict[str, str]:
-    """Name what is wrong now: {key: one sentence in the active language}. Six queries at most and one for workers.
+    """Name what is wrong now: {key: one sentence in the active language}. Seven queries at most and one for workers.
 
     A server that is away is one of them, and what only it could say is left out. It remembers how many MCP requests had
     failed, to see at the next look how many more there are.
@@ -99,7 +99,7 @@ def _disks() -> dict[str, str]:
 
 
 def _work() -> dict[str, str]:
-    """Work that waits for a worker, for days, or that mostly fails."""
+    """Work that waits for a worker, for days, or that mostly fails; workers with a wrong clock."""
     found = {}
     old = DocumentVersion.objects.filter(status__in=IN_WORK, queued_at__lt=Now() - WORKER_GONE_AFTER).exists()
     old = old or Review.objects.filter(status__in=UNFINISHED, created_at__lt=Now() - WORKER_GONE_AFTER).exists()
@@ -114,6 +114,9 @@ def _work() -> dict[str, str]:
     )
     if ended["failed"] >= FAILING_FROM and 2 * ended["failed"] >= ended["total"]:
         found["pipeline_failing"] = _("The pipeline is failing: %(failed)d of the last %(total)d documents.") % ended
+    if wrong := wrong_clocks():
+        said = _("Clocks of workers are wrong, so that they discard scheduled work: %(workers)s.")
+        found["clock"] = said % {"workers": ", ".join(f"{name} ({by:+.0f} s)" for name, by in wrong.items())}
     waiting = pending_removals(broken_off_since=WAITS_TOO_LONG).filter(since__lt=Now() - WAITS_TOO_LONG).count()
     if waiting:
         found["bytes_waiting"] = _(

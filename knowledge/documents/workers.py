@@ -8,6 +8,7 @@ from datetime import timedelta
 
 from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
+from django.utils import timezone
 
 from hub.access.principals import Principal, Scope
 from hub.core.waiting import waiting_elsewhere
@@ -18,15 +19,15 @@ from knowledge.models import DocumentVersion, Source, WorkerHeartbeat
 from knowledge.models.documents import IN_WORK
 
 ALIVE_WITHIN = timedelta(seconds=10)
+CLOCKS_APART = timedelta(seconds=20)
 FORGET_AFTER = timedelta(hours=1)
 POLL_S = 0.5
 
 
 def beat(name: str) -> None:
     """Give a sign of life of the worker ``name``."""
-    WorkerHeartbeat.objects.update_or_create(
-        name=name, defaults={"seen_at": Now()}, create_defaults={"seen_at": Now(), "started_at": Now()}
-    )
+    seen = {"seen_at": Now(), "clock": timezone.now()}
+    WorkerHeartbeat.objects.update_or_create(name=name, defaults=seen, create_defaults={**seen, "started_at": Now()})
     WorkerHeartbeat.objects.filter(seen_at__lt=Now() - FORGET_AFTER).delete()
 
 
@@ -38,6 +39,16 @@ def forget(name: str) -> None:
 def worker_is_alive() -> bool:
     """Whether some worker gave a sign of life in the last 10 seconds (by the database's clock)."""
     return WorkerHeartbeat.objects.filter(seen_at__gte=Now() - ALIVE_WITHIN).exists()
+
+
+def wrong_clocks() -> dict[str, float]:
+    """By how many seconds the clocks of live workers are ahead of the database's, of those that are CLOCKS_APART off.
+
+    Such a worker discards scheduled work as expired, or does it late: messages say by the sender's clock until when.
+    """
+    live = WorkerHeartbeat.objects.filter(seen_at__gte=Now() - ALIVE_WITHIN, clock__isnull=False).order_by("name")
+    ahead = {one.name: one.clock - one.seen_at for one in live if one.clock is not None}
+    return {name: by.total_seconds() for name, by in ahead.items() if abs(by) >= CLOCKS_APART}
 
 
 def work_through(

@@ -362,10 +362,14 @@ class DeletionReceipt(models.Model):
 
 
 class WorkerHeartbeat(models.Model):
-    """A sign of life of one Celery worker, renewed every few seconds."""
+    """A sign of life of one Celery worker, renewed every few seconds.
+
+    ``seen_at`` is by the database's clock, ``clock`` by the worker's own at the same moment; null from older workers.
+    """
 
     name = models.CharField(max_length=200, primary_key=True)
     seen_at = models.DateTimeField(default=timezone.now)
+    clock = models.DateTimeField(null=True)
     started_at = models.DateTimeField(default=timezone.now)
 
     def __str__(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+from datetime import UTC, datetime, timedelta
 from time import time as clock
 
 import pytest
@@ -12,6 +13,7 @@ from django.core.management import call_command
 from django.db import OperationalError
 
 from hub.access.models import AccessToken
+from hub.celery import app
 from hub.core.beat_signs import KEY, seen_seconds_ago
 from hub.core.disk_room import Room
 from hub.core.errors import Unauthenticated
@@ -19,7 +21,7 @@ from hub.core.valkey import client_of
 from hub.management.commands import doctor
 from hub.site.alerts import troubles
 from hub.site.server_options import server_options
-from knowledge.documents.workers import beat
+from knowledge.documents.workers import CLOCKS_APART, beat, wrong_clocks
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("queue")]
 
@@ -94,6 +96,29 @@ def test_a_dead_beat_is_told_by_alerts_doctor_and_metrics(client, last_sign, cap
     assert float(line.split()[1]) >= 90
     call_command("doctor", no_color=True)
     assert "beat: it gave its last sign of life" in capsys.readouterr().out
+
+
+def test_a_worker_with_a_wrong_clock_is_told_by_alerts_and_doctor(capsys, monkeypatch):
+    beat("here:1")
+    assert wrong_clocks() == {}
+    with monkeypatch.context() as later:
+        later.setattr("django.utils.timezone.now", lambda: datetime.now(UTC) + timedelta(days=1))
+        beat("there:1")
+    ((name, ahead),) = wrong_clocks().items()
+    assert name == "there:1"
+    assert 86_390 < ahead < 86_410
+    assert "there:1 (+864" in troubles()["clock"]
+    call_command("doctor", no_color=True)
+    assert "clocks: workers are off the database's clock" in capsys.readouterr().out
+
+
+def test_nothing_that_is_queued_expires_sooner_than_clocks_may_be_apart():
+    queued = [entry.get("options", {}).get("expires") for entry in app.conf.beat_schedule.values()]
+    app.loader.import_default_modules()
+    own = [task.expires for name, task in app.tasks.items() if not name.startswith("celery.")]
+    known = [seconds for seconds in (*queued, *own) if seconds is not None]
+    assert len(known) > 20
+    assert min(known) >= 2 * CLOCKS_APART.total_seconds()
 
 
 def test_the_first_token_of_a_shared_database_is_made_on_the_command_line_and_no_second_one(settings, capsys):

@@ -30,7 +30,7 @@ from hub.llm.providers.registry import check_llm, get_provider, is_configured
 from hub.rest.readiness import BASE_CHECKS
 from knowledge.checks import READINESS_CHECKS
 from knowledge.consistency import check_consistency
-from knowledge.documents.workers import worker_is_alive
+from knowledge.documents.workers import worker_is_alive, wrong_clocks
 from knowledge.generations.generations import LATE_S, list_generations
 from knowledge.grants import curators_without_hub_role
 from knowledge.index.changes import has_engine
@@ -106,6 +106,7 @@ def _diagnose(*, repair: bool, remove_many: bool, claim: bool) -> Iterator[dict[
     yield from _patterns()
     yield _line("worker", "ok" if worker_is_alive() else "note", "" if worker_is_alive() else "no worker is running")
     yield _beat()
+    yield _clocks()
     if claim:
         claim_store()
     yield _store_owner()
@@ -123,6 +124,15 @@ def _beat() -> dict[str, object]:
         ago = "has given no sign of life" if seen is None else f"gave its last sign of life {seen:.0f} s ago"
         return _line("beat", "note", f"it {ago}: sweeps, retention, backups and seals wait until it is started")
     return _line("beat", "ok")
+
+
+def _clocks() -> dict[str, object]:
+    """Whether the clocks of workers go with the database's."""
+    wrong = wrong_clocks()
+    if not wrong:
+        return _line("clocks", "ok")
+    named = ", ".join(f"{name} by {seconds:+.0f} s" for name, seconds in wrong.items())
+    return _line("clocks", "warning", f"workers are off the database's clock, and discard work as expired: {named}")
 
 
 def _backups() -> dict[str, object]:

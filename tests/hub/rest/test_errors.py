@@ -36,6 +36,7 @@ def caused_by(error: Exception, cause: Exception) -> Exception:
         (DataError("value out of range"), 500, "internal_error"),
         (redis.ConnectionError("refused"), 503, "unavailable"),
         (OSError(errno.ENOSPC, "No space left on device"), 503, "storage_full"),
+        (OSError(errno.EFBIG, "File too large"), 503, "storage_full"),
         (OSError(errno.ENOENT, "No such file"), 500, "internal_error"),
         (HttpError(418, "nobody here raises this"), 500, "internal_error"),
         (ValueError("bug"), 500, "internal_error"),
