@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 # How many processes run the suite, each with servers of its own.
 TESTERS ?= 3
 
-.PHONY: run test test-fast test-long coverage lint licences vulnerabilities load bench conformance clean
+.PHONY: run test test-fast test-long coverage lint licences vulnerabilities load bundle bench conformance clean
 
 $(VENV)/run.stamp: requirements/base.txt requirements/pip.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -48,6 +48,9 @@ lint: $(VENV)/dev.stamp  ## ruff, mypy strict, import-linter, migrations
 
 load: $(VENV)/dev.stamp  ## many people at once on a running hub; LOAD_ARGS="--url URL --token TOKEN --minutes 30"
 	$(BIN)/python -m benchmarks.load $(LOAD_ARGS)
+
+bundle: $(VENV)/dev.stamp  ## all that a machine without a network needs; BUNDLE_ARGS="FOLDER --with ocr"
+	$(BIN)/python -m tools.air_gapped $(BUNDLE_ARGS)
 
 bench: $(VENV)/dev.stamp  ## figures with the machine named
 	$(BIN)/python -m benchmarks.embedding
