@@ -132,6 +132,7 @@ WRITTEN_BY_THE_HUB = {
     "knowledge.Figure.description": "a model's answer of limited length",
     "knowledge.DeletionReceipt.counts": "counted",
     "knowledge.OperationSample.searches": "counted, by the fixed steps of a measure",
+    "knowledge.OperationSample.sums": "counted, by the fixed names of the sums",
     "knowledge.GraphNode.aliases": "joined from contributions",
     "knowledge.GraphNode.keys": "made of names",
     "knowledge.GraphNode.properties": "of the best contribution",
