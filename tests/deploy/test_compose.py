@@ -17,7 +17,7 @@ from hub.config import Configuration
 
 ROOT = Path(__file__).resolve().parents[2]
 OUTSIDE_OUR_SETTINGS = {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"}  # botocore reads these itself
-OURS = ("migrate", "web", "worker", "beat")
+OURS = ("migrate", "web", "web-2", "web-3", "worker", "worker-files", "worker-ocr", "beat")
 
 
 @pytest.fixture(scope="module")
