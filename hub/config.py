@@ -24,6 +24,7 @@ from pydantic_settings import (
 
 from hub.core.client_address import Networks
 from hub.core.context import purpose_of
+from hub.core.database_urls import hosts_of
 from hub.core.encryption.key_text import parse_keys
 from hub.core.identity_providers import IdentityProvider, check_providers, read_providers
 from hub.core.tracing import can_trace
@@ -68,6 +69,11 @@ def _has_scheme(*known: str, expected: str) -> Callable[[str], str]:
         return value
 
     return check
+
+
+def _check_hosts(url: str) -> str:
+    hosts_of(url)
+    return url
 
 
 def _check_alert_urls(value: tuple[str, ...]) -> tuple[str, ...]:
@@ -167,7 +173,9 @@ LlmProvider = Annotated[Literal["none", "openai", "bedrock"], BeforeValidator(_a
 DatabaseUrl = Annotated[
     str,
     AfterValidator(_has_scheme("postgresql", "postgres", expected="postgresql://user:password@host:port/name")),
+    AfterValidator(_check_hosts),
 ]
+ReplicaUrls = Annotated[tuple[DatabaseUrl, ...], NoDecode, BeforeValidator(_split_commas)]
 RedisUrl = Annotated[str, AfterValidator(_has_scheme("redis", "rediss", expected="redis://host:port/0 or rediss://…"))]
 BoltUrl = Annotated[
     str,
@@ -282,7 +290,15 @@ class Configuration(BaseSettings):
     hub_ready_file: Path | None = Field(None, description="written as JSON when /readyz answers 200")
     hub_token: str = Field("", description="the access token of the stdio MCP servers")
     database_url: DatabaseUrl = Field(
-        "", description="postgresql://user:password@host:port/name; empty = embedded PostgreSQL"
+        "",
+        description="postgresql://user:password@host:port/name, or host,host for a primary and standbys that may take "
+        "its place; empty = embedded PostgreSQL",
+    )
+    database_replica_urls: ReplicaUrls = Field(
+        (), description="comma-separated URLs of hot standbys, for searches and reads that may lag (docs/replicas.md)"
+    )
+    hub_replica_max_lag_s: float = Field(
+        10, ge=1, le=3600, description="a replica that is more seconds behind is left out until it has caught up"
     )
     postgres_host: str = Field("", description="accepted from the plain RAG server, when DATABASE_URL is empty")
     postgres_port: int = Field(5432, ge=1, le=65535, description="with POSTGRES_HOST")

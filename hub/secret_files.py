@@ -10,7 +10,8 @@ from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource
 
 SECRETS = (
-    *("secret_key", "database_url", "postgres_password", "redis_url", "neo4j_password", "hub_token"),
+    *("secret_key", "database_url", "database_replica_urls", "postgres_password", "redis_url", "neo4j_password"),
+    *("hub_token",),
     *("hub_metrics_token", "hub_audit_key", "hub_audit_old_keys", "hub_oidc_providers", "alert_urls"),
     *("llm_api_key", "embedding_api_key", "qdrant_api_key", "otel_exporter_otlp_headers"),
 )

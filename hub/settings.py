@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
-from urllib.parse import parse_qsl, unquote, urlsplit
 
 import django_stubs_ext
 from csp.constants import NONE, SELF, UNSAFE_EVAL, UNSAFE_INLINE
@@ -17,6 +15,7 @@ import hub.core.private_files  # noqa: F401 (from here on files are their owner'
 from hub.config import BASE_DIR, load_configuration
 from hub.core import temporary
 from hub.core.context import in_one_line
+from hub.core.database_urls import REPLICA, database_settings
 from hub.core.embedded.postgres import postgres_settings
 from hub.core.embedded.valkey import EmbeddedValkey
 from hub.core.masking import set_masked_fields
@@ -94,26 +93,18 @@ TEMPLATES = [
 ]
 
 
-def _database(url: str) -> dict[str, Any]:
-    if not url:
-        return postgres_settings(HUB_DATA_DIR / "postgres")
-    parts = urlsplit(url)
-    return {
-        "ENGINE": "hub.core.postgresql_backend",
-        "NAME": unquote(parts.path.lstrip("/")) or "hub",
-        "USER": unquote(parts.username or ""),
-        "PASSWORD": unquote(parts.password or ""),
-        "HOST": unquote(parts.hostname or ""),
-        "PORT": str(parts.port or ""),
-        "CONN_MAX_AGE": 60,
-        "CONN_HEALTH_CHECKS": True,
-        "OPTIONS": dict(parse_qsl(parts.query)),
-    }
-
-
 EMBEDDED_DATABASE = not CONFIG.effective_database_url
 EMBEDDED_BUFFERS_BYTES = CONFIG.hub_postgres_buffers_bytes
-DATABASES = {"default": _database(CONFIG.effective_database_url)}
+DATABASES = {
+    "default": postgres_settings(HUB_DATA_DIR / "postgres")
+    if EMBEDDED_DATABASE
+    else database_settings(CONFIG.effective_database_url)
+}
+DATABASES |= {
+    f"{REPLICA}{number}": database_settings(url, is_replica=True)
+    for number, url in enumerate(CONFIG.database_replica_urls, 1)
+}
+DATABASE_ROUTERS = ["hub.core.routing.ReadRouter"]
 
 # The queue, the cache and the event bus share one server: databases 0, 1 and (pub/sub has no database) 0.
 EMBEDDED_QUEUE = not CONFIG.redis_url

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from hub.config import SUPERSEDED, Configuration, ConfigurationError, load_configuration
+from hub.core.database_urls import database_settings
 from hub.data_dir import make_data_dir, secret_key
 from hub.secret_files import SECRETS
 
@@ -102,6 +103,32 @@ def test_settings_of_the_plain_rag_server_make_a_database_url(monkeypatch):
     assert load_configuration(None).effective_database_url == "postgresql://postgres:p%40ss%2Fword@db:5432/hub"
 
 
+def test_several_servers_of_one_database_are_tried_for_the_one_that_takes_writes():
+    one = database_settings("postgresql://hub:p%40@db1:5432,db2/kb?sslmode=verify-full")
+    assert (one["HOST"], one["PORT"], one["PASSWORD"], one["NAME"]) == ("db1,db2", "5432,5432", "p@", "kb")
+    assert one["OPTIONS"]["target_session_attrs"] == "read-write"
+    assert one["OPTIONS"]["sslmode"] == "verify-full"
+    alone = database_settings("postgresql://hub@db1/kb?connect_timeout=9")
+    assert (alone["HOST"], alone["PORT"], alone["OPTIONS"]) == ("db1", "", {"connect_timeout": "9"})
+
+
+def test_replicas_are_urls_of_one_server_each(monkeypatch):
+    monkeypatch.setenv("DATABASE_REPLICA_URLS", "postgresql://hub@r1/hub, postgresql://hub@r2:5433/hub")
+    assert len(load_configuration(None).database_replica_urls) == 2
+    monkeypatch.setenv("DATABASE_REPLICA_URLS", "postgresql://hub:hunter2@r1,r2/hub")
+    with pytest.raises(ConfigurationError) as caught:
+        load_configuration(None)
+    assert "DATABASE_REPLICA_URLS" in str(caught.value)
+    assert "hunter2" not in str(caught.value)
+
+
+def test_ports_for_some_hosts_only_are_refused(monkeypatch):
+    monkeypatch.setenv("DATABASE_URL", "postgresql://hub:hunter2@/hub?host=a,b,c&port=1,2")
+    with pytest.raises(ConfigurationError, match="one port for all hosts") as caught:
+        load_configuration(None)
+    assert "hunter2" not in str(caught.value)
+
+
 def test_superseded_settings_are_named_with_what_replaces_them(monkeypatch):
     monkeypatch.setenv("MINIO_URL", "http://m")
     assert any("MINIO_URL" in line and "S3_BUCKET" in line for line in load_configuration(None).remarks())
@@ -181,7 +208,9 @@ def test_a_secret_twice_and_a_file_of_no_use_are_named_at_once(monkeypatch, tmp_
 
 
 def test_every_secret_setting_may_be_in_a_file():
-    secret = re.compile(r"password|token$|_key$|_keys$|providers$|alert_urls|otlp_headers|^(database|redis)_url$")
+    secret = re.compile(
+        r"password|token$|_key$|_keys$|providers$|alert_urls|replica_urls|otlp_headers|^(database|redis)_url$"
+    )
     named = {name for name in Configuration.model_fields if secret.search(name)}
     assert named - {"encryption_key", "encryption_kms_key"} == set(SECRETS)
 

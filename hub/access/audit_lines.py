@@ -26,6 +26,7 @@ from hub.access.models import AuditEvent, AuditKind
 from hub.access.principals import Principal
 from hub.core.context import current_call
 from hub.core.database import prepared_cursor
+from hub.core.replicas import note_write
 
 READS = frozenset(
     {
@@ -136,6 +137,8 @@ def write_line(principal: Principal, action: str, resource: str, details: Mappin
     waits = settings.CONFIG.hub_audit_wait_for_disk or line.kind != AuditKind.READ.value or connection.in_atomic_block
     with prepared_cursor() as cursor:
         cursor.execute(_WAITING if waits else _NOT_WAITING, given)
+    if line.kind != AuditKind.READ.value:
+        note_write(principal.user_id)
 
 
 def query_facts(text: str) -> dict[str, str]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 from hub.config import Configuration
+from hub.core.database_urls import hosts_of
 
 _ENCRYPTED_SCHEMES = frozenset({"https", "rediss", "bolt+s", "bolt+ssc", "neo4j+s", "neo4j+ssc"})
 _VERIFIED = frozenset({"verify-full", "verify-ca"})
@@ -30,8 +31,12 @@ def is_this_machine(host: str) -> bool:
 
 def plain_connections(config: Configuration) -> Iterator[str]:
     """Yield what goes over a network unencrypted, or to a server whose certificate nobody checks, with what to do."""
-    if problem := _database_problem(config.effective_database_url):
-        yield problem
+    for name, url in (
+        ("DATABASE_URL", config.effective_database_url),
+        *(("DATABASE_REPLICA_URLS", url) for url in config.database_replica_urls),
+    ):
+        if problem := _database_problem(name, url):
+            yield problem
     for name, url, advice in (
         ("REDIS_URL", config.redis_url, "use rediss://"),
         ("S3_ENDPOINT_URL", config.s3_endpoint_url, "use https://"),
@@ -48,17 +53,15 @@ def plain_connections(config: Configuration) -> Iterator[str]:
         yield f"HUB_HOST {config.hub_host} is open to the network in plain; put a proxy with TLS in front"
 
 
-def _database_problem(url: str) -> str:
-    parts = urlsplit(url)
-    hosts = [parts.hostname or "", *parse_qs(parts.query).get("host", [])]
-    if all(is_this_machine(host) for host in hosts):
+def _database_problem(name: str, url: str) -> str:
+    if all(is_this_machine(host) for host, _port in hosts_of(url)):
         return ""
-    mode = parse_qs(parts.query).get("sslmode", ["prefer"])[0]
+    mode = parse_qs(urlsplit(url).query).get("sslmode", ["prefer"])[0]
     if mode in _VERIFIED:
         return ""
     if mode == "require":
-        return "DATABASE_URL is encrypted to a server whose certificate nobody checks; add sslmode=verify-full"
-    return f"DATABASE_URL may be plain over the network (sslmode={mode}); add sslmode=verify-full"
+        return f"{name} is encrypted to a server whose certificate nobody checks; add sslmode=verify-full"
+    return f"{name} may be plain over the network (sslmode={mode}); add sslmode=verify-full"
 
 
 def disk_is_encrypted(path: Path, *, devices: Path = Path("/sys/dev/block")) -> bool | None:

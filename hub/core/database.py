@@ -7,7 +7,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import cast
 
-from django.db import Error, InterfaceError, InternalError, OperationalError, ProgrammingError, connection
+from django.db import (
+    DEFAULT_DB_ALIAS,
+    Error,
+    InterfaceError,
+    InternalError,
+    OperationalError,
+    ProgrammingError,
+    connections,
+)
 from django.db.backends.utils import CursorWrapper
 from django.utils.translation import gettext_lazy as _
 from psycopg.errors import UndefinedColumn, UndefinedTable
@@ -53,12 +61,12 @@ def in_one_line(error: BaseException) -> str:
     return f"{type(error.__cause__ or error).__name__}: {first}"
 
 
-def prepared_cursor() -> CursorWrapper:
+def prepared_cursor(using: str = DEFAULT_DB_ALIAS) -> CursorWrapper:
     """A cursor for statements whose text never changes: each connection lets the server plan them once.
 
     For what stands before every call; planning the look-up of a token takes four times as long as all else about it.
     """
-    return cast(DatabaseWrapper, connection).prepared_cursor()
+    return cast(DatabaseWrapper, connections[using]).prepared_cursor()
 
 
 @contextmanager

@@ -127,6 +127,11 @@ MCP_FAILURES = Family(
     text="MCP requests that failed for a reason inside the hub, over both transports.",
     labels=("code",),
 )
+REPLICA_READS = Family(
+    name="hub_replica_reads",
+    text="Reads tried at a replica: answered; failed, so that the primary was asked; left for the primary to refuse.",
+    labels=("replica", "outcome"),
+)
 FAMILIES = (
     STAGE_SECONDS,
     SEARCH_SECONDS,
@@ -138,6 +143,7 @@ FAMILIES = (
     STDIO_CALLS,
     STDIO_ERRORS,
     MCP_FAILURES,
+    REPLICA_READS,
 )
 
 

@@ -30,6 +30,7 @@ from hub.backups.runs import backup_state
 from hub.core.beat_signs import GONE_AFTER_S, seen_seconds_ago
 from hub.core.disk_room import rooms
 from hub.core.measures import MCP_FAILURES, total
+from hub.core.replicas import ReplicaProblem, replica_states
 from hub.core.scheduled_rows import failing_tasks
 from knowledge.documents.workers import worker_is_alive, wrong_clocks
 from knowledge.generations.generations import LATE_S, lags
@@ -79,7 +80,8 @@ def troubles() -> dict[str, str]:
     failed, to see at the next look how many more there are.
     """
     found = _disks()
-    for server, parts in ((DATABASE, (_work, _backup, _search_engine, _failing_work)), (QUEUE, (_mcp, _beat))):
+    of_database = (_work, _backup, _search_engine, _replicas, _failing_work)
+    for server, parts in ((DATABASE, of_database), (QUEUE, (_mcp, _beat))):
         try:
             for part in parts:
                 found |= part()
@@ -157,6 +159,25 @@ def _search_engine() -> dict[str, str]:
         "The search engine has not been told of changes for %(minutes)d minutes; see `manage.py search_index list`."
     )
     return {"search_engine": said % {"minutes": behind // 60}}
+
+
+_NOT_SERVING = {
+    ReplicaProblem.AWAY: gettext_lazy("The database replica %(number)s does not answer; the primary serves its reads."),
+    ReplicaProblem.BEHIND: gettext_lazy(
+        "The database replica %(number)s is too far behind (HUB_REPLICA_MAX_LAG_S); the primary serves its reads."
+    ),
+    ReplicaProblem.PROMOTED: gettext_lazy(
+        "The database replica %(number)s takes writes itself now: it was promoted. See DATABASE_REPLICA_URLS."
+    ),
+}
+
+
+def _replicas() -> dict[str, str]:
+    return {
+        f"replica:{state.alias}": _NOT_SERVING[state.problem] % {"number": state.number}
+        for state in replica_states()
+        if state.problem
+    }
 
 
 def _failing_work() -> dict[str, str]:

@@ -30,6 +30,7 @@ from hub.core.client_address import address_of
 from hub.core.disk_room import rooms
 from hub.core.errors import Forbidden, HubError, Unauthenticated
 from hub.core.measures import SharedMeasures
+from hub.core.replicas import replica_states
 from hub.rest.problems import problem_response
 from hub.rest.readiness import BASE_CHECKS, run_checks
 from knowledge.checks import READINESS_CHECKS
@@ -137,6 +138,7 @@ class DatabaseMetrics:
         lag = "Age of the oldest document version that waits to become searchable, since it arrived."
         yield GaugeMetricFamily("hub_index_lag_seconds", lag, value=_age(documents, "created_at"))
         yield from _engine_lag()
+        yield from _replicas()
         yield _failures()
         if good := last_good():
             what = "The moment that the newest good backup shows, in seconds since 1970."
@@ -163,6 +165,20 @@ def _engine_lag() -> Iterator[Metric]:
             rows.add_metric([str(key)], lag.rows)
             seconds.add_metric([str(key)], lag.seconds)
     yield from (rows, seconds)
+
+
+def _replicas() -> Iterator[Metric]:
+    """Whether replicas serve, and how far they are behind; of one that does not answer, no lag."""
+    serves = GaugeMetricFamily("hub_replica_up", "1 when the replica may serve reads.", labels=["replica"])
+    lag_s = GaugeMetricFamily("hub_replica_lag_seconds", "Seconds that the replica is behind.", labels=["replica"])
+    lag_bytes = GaugeMetricFamily("hub_replica_lag_bytes", "Bytes of log that it has to replay.", labels=["replica"])
+    for state in replica_states():
+        serves.add_metric([state.number], int(state.problem is None))
+        if state.lag_s is not None:
+            lag_s.add_metric([state.number], state.lag_s)
+        if state.lag_bytes is not None:
+            lag_bytes.add_metric([state.number], state.lag_bytes)
+    yield from (serves, lag_s, lag_bytes)
 
 
 class DiskMetrics:

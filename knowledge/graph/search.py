@@ -6,13 +6,15 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import partial
 from typing import Any
 
-from django.db.models import F, Q
+from django.db.models import F, Q, QuerySet
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal, Scope
 from hub.core.errors import InvalidInput, NotFound
+from hub.core.replicas import ask_replica
 from knowledge.graph.emptiness import relations_in_use
 from knowledge.graph.reading import name_key
 from knowledge.graph.walk import Direction, EdgeRow, Walk, edges_among, walk_levels
@@ -40,6 +42,11 @@ def visible_nodes(principal: Principal, collection: str = "") -> GraphNodeQueryS
     return visible.filter(Q(collection__isnull=True) | Q(collection__slug=collection))
 
 
+def _spoken_of(document: int) -> QuerySet[GraphContribution, int | None]:
+    """The keys of the nodes that a document speaks of."""
+    return GraphContribution.objects.filter(document=document).values_list("node", flat=True)
+
+
 def find_entities(principal: Principal, entity: str, *, collection: str = "", document: int | None = None) -> list[int]:
     """Find the nodes that an entity names: by id, else by name, code or alias, else by similar names.
 
@@ -54,7 +61,7 @@ def find_entities(principal: Principal, entity: str, *, collection: str = "", do
         raise InvalidInput(_("{field}: give 1 to {limit} characters."), field="entity", limit=MAX_ENTITY)
     visible = visible_nodes(principal, collection)
     if document is not None:
-        visible = visible.filter(pk__in=GraphContribution.objects.filter(document=document).values("node"))
+        visible = visible.filter(pk__in=_spoken_of(document))
     exact = list(visible.filter(public_id=wanted).values_list("pk", flat=True))
     named = exact or list(
         visible.filter(keys__contains=[key]).order_by(*_OWN_FIRST).values_list("pk", flat=True)[:MAX_STARTS]
@@ -178,6 +185,29 @@ def graph_search(principal: Principal, query: GraphQuery) -> GraphResult:
     """
     principal.require(Scope.SEARCH)
     _check(query)
+    walk = partial(_walk, principal, query)
+    walked = ask_replica(walk, reader=principal.user_id)
+    if walked is None or not _still_holds(principal, query, walked):
+        walked = walk()
+    found = _result(principal, query, walked)
+    if found.edges or len(found.nodes) > len(walked.starts):
+        return found
+    remark = relations_in_use(principal, walked.starts, walked.relations, walked.document)
+    return replace(found, notices=(remark,))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Walked:
+    """A walk, and what its query's names stand for."""
+
+    starts: list[int]
+    relations: list[str]
+    types: list[str]
+    document: int | None
+    walk: Walk
+
+
+def _walk(principal: Principal, query: GraphQuery) -> _Walked:
     relations = type_codes(EdgeType, query.relation_types, field="relation_type")
     types = type_codes(NodeType, query.node_types, field="node_type")
     document = _find_document(principal, query.document_id) if query.document_id else None
@@ -192,10 +222,23 @@ def graph_search(principal: Principal, query: GraphQuery) -> GraphResult:
         document=document,
         enough=query.limit if query.traversal is Traversal.BFS and not types else None,
     )
-    order = list(walk.depth) if query.traversal is Traversal.BFS else walk.depth_first(starts)
-    found = _result(principal, walk, order, query, starts=starts, types=types, relations=relations, document=document)
-    alone = not found.edges and len(found.nodes) <= len(starts)
-    return replace(found, notices=(relations_in_use(principal, starts, relations, document),)) if alone else found
+    return _Walked(starts=starts, relations=relations, types=types, document=document, walk=walk)
+
+
+def _still_holds(principal: Principal, query: GraphQuery, walked: _Walked) -> bool:
+    """Ask the primary whether all nodes that a replica walked to, and the edges walked along, may be seen. Two queries.
+
+    What they say is read from the primary afterwards.
+    """
+    nodes, walk = list(walked.walk.depth), walked.walk
+    visible = visible_nodes(principal, query.collection).filter(pk__in=nodes)
+    if walked.document is not None:
+        visible = visible.filter(pk__in=_spoken_of(walked.document))
+    if visible.count() != len(nodes):
+        return False
+    edges = edges_among(principal, nodes, walked.relations, walked.document)
+    joined = {frozenset((edge.source, edge.target)) for edge in edges}
+    return all(frozenset(step) in joined for step in walk.parent.items())
 
 
 def _find_document(principal: Principal, document_id: str) -> int:
@@ -233,23 +276,16 @@ def type_codes(model: type[EdgeType] | type[NodeType], given: Sequence[str], *, 
     return [known[name_key(name)] for name in given]
 
 
-def _result(
-    principal: Principal,
-    walk: Walk,
-    order: Sequence[int],
-    query: GraphQuery,
-    *,
-    starts: Sequence[int],
-    types: Sequence[str],
-    relations: Sequence[str],
-    document: int | None,
-) -> GraphResult:
-    shown = _shown(principal, walk, order, query, starts=starts, types=types)
+def _result(principal: Principal, query: GraphQuery, walked: _Walked) -> GraphResult:
+    """Read from the primary what is shown of a walk."""
+    walk, starts = walked.walk, walked.starts
+    order = list(walk.depth) if query.traversal is Traversal.BFS else walk.depth_first(starts)
+    shown = _shown(principal, walk, order, query, starts=starts, types=walked.types)
     ids = {pk: node.id for pk, node in shown.items()}
     ids |= _ids_on_the_way(walk, shown)
     return GraphResult(
         nodes=tuple(shown.values()),
-        edges=_edges(edges_among(principal, list(shown), relations, document), ids),
+        edges=_edges(edges_among(principal, list(shown), walked.relations, walked.document), ids),
         paths=tuple(tuple(ids[step] for step in walk.path(pk)) for pk in shown if walk.depth[pk] > 0),
         starts=tuple(ids[pk] for pk in starts if pk in ids),
         nodes_visited=len(walk.depth),

@@ -13,6 +13,7 @@ from django.core.exceptions import EmptyResultSet
 from django.db import connection
 
 from hub.access.principals import Principal, Scope
+from hub.core.routing import read_connection
 from knowledge.models import Collection
 
 # The most nodes that one walk looks at.
@@ -73,7 +74,7 @@ def walk_levels(
     sql, params = _step(principal, direction, relations, collection, document)
     frontier = list(starts)
     for level in range(1, max_depth + 1):
-        with connection.cursor() as cursor:
+        with read_connection().cursor() as cursor:
             given = [frontier if param is _FRONTIER else param for param in params]
             cursor.execute(sql, [*given, MAX_VISITED + len(walk.depth) + 1])
             reached = cursor.fetchall()

@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy as _
 
 from hub.core.database import prepared_cursor
 from hub.core.errors import Unavailable
+from hub.core.routing import read_connection
 from knowledge.embedders import Embedder, create_embedder
 from knowledge.index.outside import behind_the_door
 from knowledge.index.vectors import create_index
@@ -88,7 +89,8 @@ def find_active_set(*, savepoint: str = "") -> EmbeddingSet | None:
 
     A ``savepoint`` of that name is set in the same message, as another one would cost a search 0.4 ms.
     """
-    with connection.cursor() if savepoint else prepared_cursor() as cursor:
+    there = read_connection()
+    with there.cursor() if savepoint else prepared_cursor(there.alias) as cursor:
         if savepoint:
             cursor.execute(f"SAVEPOINT {savepoint}; {_active_statement()}")
             cursor.nextset()
@@ -98,8 +100,8 @@ def find_active_set(*, savepoint: str = "") -> EmbeddingSet | None:
     if row is None:
         return None
     own, policy = ([field.attname for field in model._meta.concrete_fields] for model in (EmbeddingSet, ChunkPolicy))
-    found = EmbeddingSet.from_db(connection.alias, own, row[: len(own)])
-    found.policy = ChunkPolicy.from_db(connection.alias, policy, row[len(own) :])
+    found = EmbeddingSet.from_db(there.alias, own, row[: len(own)])
+    found.policy = ChunkPolicy.from_db(there.alias, policy, row[len(own) :])
     return found
 
 

@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from hub.core import bus
 from hub.core.lease import Lease
+from hub.core.replicas import note_write
 from knowledge.chunkers import chunk_document
 from knowledge.embedders import Embedder, Vectors
 from knowledge.graph.contribute import insert_new
@@ -292,6 +293,7 @@ def _publish(version: DocumentVersion, lease: Lease, embedding_set: EmbeddingSet
             old = Chunk.objects.filter(version__document=document).exclude(version=version)
             unindex(list(old.filter(vectors__isnull=False).values_list("pk", flat=True).distinct()))
             Document.objects.filter(pk=document.pk).update(current_version=version, updated_at=timezone.now())
+            note_write(document.owner_id)  # who hears that it is ready is to find it
             others = EmbeddingSet.objects.filter(is_active=False, status=EmbeddingSetStatus.READY)
             others.update(status=EmbeddingSetStatus.BUILDING)
         if needs_ocr:

@@ -10,12 +10,11 @@ from functools import lru_cache
 from itertools import islice
 from typing import Any
 
-from django.db import connection
-
 from hub.access.versions import PublicationStatus
 from hub.core.bounds import check_row
 from hub.core.errors import InvalidInput
 from hub.core.given_fields import GivenList, GivenText
+from hub.core.routing import read_connection
 from knowledge.models import Ontology, OntologyClass, OntologyProperty
 from knowledge.ontology.facts import ClassFacts, ClassKind, OntologyFacts, PropertyFacts, PropertyKind
 from knowledge.text.folding import fold_case
@@ -192,7 +191,7 @@ def _is_whole(text: str, name: str) -> bool:
 
 def _stamp() -> tuple[int, int]:
     """A pair that changes with every change of a published name, by whichever process. One query."""
-    with connection.cursor() as cursor:
+    with read_connection().cursor() as cursor:
         cursor.execute(_STAMP)
         count, mark = cursor.fetchone()
         return count, mark

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from django.db import connection
 from numpy.typing import NDArray
 
+from hub.core.routing import read_connection
 from knowledge.models import EmbeddingSet
 from knowledge.search.database import BOOLEAN, FLOAT, INTEGER, read_columns
 from knowledge.search.fusion import Columnar
@@ -179,7 +179,7 @@ def nearest_chunks(embedding_set: EmbeddingSet, vector: str, permitted: Permitte
     if permitted.is_comparable:
         sql = _EXACT.format(permitted=permitted.sql)
         return _nearest(sql, [vector, embedding_set.pk, *permitted.params, limit], permitted)
-    with connection.cursor() as cursor:
+    with read_connection().cursor() as cursor:
         cursor.execute(_SETTINGS.format(ef_search=EF_SEARCH_FILTERED if permitted.is_filtered else _EF_BY_SIZE))
     sql = _APPROXIMATE.format(
         dimension=int(embedding_set.dimension), key=int(embedding_set.pk), permitted=permitted.sql
@@ -194,7 +194,7 @@ def cosines_of(embedding_set: EmbeddingSet, vector: str, chunk_ids: Sequence[int
     """
     if not chunk_ids:
         return {}
-    with connection.cursor() as cursor:
+    with read_connection().cursor() as cursor:
         cursor.execute(_COSINES, [vector, embedding_set.pk, list(chunk_ids)])
         return dict(cursor.fetchall())
 

@@ -7,11 +7,12 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-from django.db import Error, connection, transaction
+from django.db import Error, transaction
 from numpy.typing import NDArray
 from psycopg import IsolationLevel
 
 from hub.core.database import database_down
+from hub.core.routing import raise_if_at_replica, read_connection
 
 # All parts that a search can do without go back to the same savepoint; it ends with the transaction.
 SAVEPOINT = "search_parts"
@@ -23,8 +24,9 @@ def one_snapshot() -> Iterator[None]:
 
     Inside a caller's transaction its own isolation holds.
     """
+    connection = read_connection()
     if connection.in_atomic_block:
-        with transaction.atomic():
+        with transaction.atomic(using=connection.alias):
             yield
         return
     connection.close_if_health_check_failed()
@@ -33,7 +35,7 @@ def one_snapshot() -> Iterator[None]:
     before = driver.isolation_level
     driver.isolation_level = IsolationLevel.REPEATABLE_READ  # said by BEGIN, without a statement of its own
     try:
-        with transaction.atomic():
+        with transaction.atomic(using=connection.alias):
             yield
     finally:
         if not driver.closed:
@@ -41,7 +43,7 @@ def one_snapshot() -> Iterator[None]:
 
 
 def set_savepoint() -> None:
-    with connection.cursor() as cursor:
+    with read_connection().cursor() as cursor:
         cursor.execute(f"SAVEPOINT {SAVEPOINT}")
 
 
@@ -51,11 +53,13 @@ def going_back() -> Iterator[None]:
 
     Back to ``SAVEPOINT``, which must have been set.
 
+    :raises ReplicaFailed: it failed at a replica.
     :raises Unavailable: there is nothing to go back to, for the connection is gone.
     """
     try:
         yield
-    except Error:
+    except Error as error:
+        raise_if_at_replica(error)
         try:
             transaction.savepoint_rollback(SAVEPOINT)
         except Error as gone:
@@ -73,7 +77,7 @@ def read_columns(sql: str, params: Sequence[Any], columns: Mapping[str, str]) ->
     PostgreSQL packs all rows into one value, each number as it is sent in binary.
     """
     packed = " || ".join(f"{_KINDS[kind][1]}({name}::{kind})" for name, kind in columns.items())
-    with connection.cursor() as cursor:
+    with read_connection().cursor() as cursor:
         cursor.execute(f"SELECT string_agg({packed}, '') FROM ({sql}) AS row", params)  # noqa: S608 (both are code)
         value = cursor.fetchone()[0]
     rows = np.frombuffer(value or b"", [(name, _KINDS[kind][0]) for name, kind in columns.items()])

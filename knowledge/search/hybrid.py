@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import partial
 
 from django.db import Error
@@ -13,6 +14,7 @@ from hub.access.principals import Principal, Scope
 from hub.core.database import in_one_line, raising_unavailable
 from hub.core.errors import Unavailable
 from hub.core.measures import SEARCH_FAILURES, SEARCH_SECONDS, Point, count
+from hub.core.replicas import ask_replica
 from knowledge.index.active_embedder import find_active_set
 from knowledge.models import EmbeddingSet
 from knowledge.ontology.store import expand as expand_by_ontology
@@ -26,7 +28,7 @@ from knowledge.search.query import Expand, Question, check_query, read_question
 from knowledge.search.ranking import Ranked, configured_reranker, explain, rank, rerank
 from knowledge.search.reach import Reach, reach_of
 from knowledge.search.recall import Findings, Stopwatch, embed_question, recall
-from knowledge.search.scope import PermittedChunks, permitted_chunks
+from knowledge.search.scope import PermittedChunks, are_all_permitted, permitted_chunks
 from knowledge.types.notices import Notice
 from knowledge.types.search import SearchDetail, SearchMode, SearchQuery, SearchResult
 
@@ -60,9 +62,8 @@ def search(
     query = check_query(query)
     watch = Stopwatch()
     try:
-        with watch.measure("total") as traced, raising_unavailable("a search"), one_snapshot():
-            used = _used_set(embedding_set)
-            result = _search(principal, query, used, watch, expand, reranker) if used else _NOTHING
+        with watch.measure("total") as traced, raising_unavailable("a search"):
+            result = _search(principal, query, embedding_set, watch, expand, reranker)
             traced.note({"hub.mode": query.mode.value, "hub.hits": len(result.hits), "hub.found": result.total_found})
     except Unavailable:
         count(Point(family=SEARCH_FAILURES, labels=(_ALL_PARTS,), value=1))
@@ -75,6 +76,53 @@ def search(
     return replace(result, timings_ms=watch.timings_ms)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Found:
+    """What one snapshot of the primary or of a replica has for a query."""
+
+    embedding_set: EmbeddingSet
+    question: Question
+    quoting: WithPhrases
+    permitted: PermittedChunks
+    findings: Findings
+
+
+def _search(
+    principal: Principal,
+    query: SearchQuery,
+    embedding_set: EmbeddingSet | None,
+    watch: Stopwatch,
+    expand: Expand,
+    reranker: Reranker | None,
+) -> SearchResult:
+    """Find, at a replica where one serves, and load what is shown from the primary, in a snapshot of its own.
+
+    What a replica found stands if the caller may search the same now, and the primary permits all of it: else the
+    replica does not know of a change that this answer is about, and the primary is asked for everything. So it is for
+    counts, which `explain` tells.
+    """
+    find = partial(_find, principal, query, embedding_set, watch, expand)
+    is_explained = query.level.includes(SearchDetail.EXPLAIN)
+    found = None if is_explained else ask_replica(partial(_in_own_snapshot, find), reader=principal.user_id)
+    with one_snapshot():
+        if found is not None:
+            set_savepoint()
+        if found is None or not _is_permitted(principal, found):
+            found = find()
+        return _NOTHING if found is None else _answer(query, found, watch, reranker)
+
+
+def _in_own_snapshot(find: Callable[[], _Found | None]) -> _Found | None:
+    with one_snapshot():
+        return find()
+
+
+def _is_permitted(principal: Principal, found: _Found) -> bool:
+    """Ask the primary whether all that was found may be shown. Two queries."""
+    is_same = reach_of(principal) == found.permitted.reach
+    return is_same and are_all_permitted(found.findings.candidates.chunk_ids, found.permitted)
+
+
 def _used_set(given: EmbeddingSet | None) -> EmbeddingSet | None:
     if given is None:
         return find_active_set(savepoint=SAVEPOINT)
@@ -82,50 +130,54 @@ def _used_set(given: EmbeddingSet | None) -> EmbeddingSet | None:
     return given
 
 
-def _search(
-    principal: Principal,
-    query: SearchQuery,
-    embedding_set: EmbeddingSet,
-    watch: Stopwatch,
-    expand: Expand,
-    reranker: Reranker | None,
-) -> SearchResult:
-    """Read the question, recall candidates, rank them and load a page: one value object between two steps."""
-    embed = partial(embed_question, query.text, embedding_set, watch)
+def _find(
+    principal: Principal, query: SearchQuery, embedding_set: EmbeddingSet | None, watch: Stopwatch, expand: Expand
+) -> _Found | None:
+    """Read the question and recall candidates: one value object between two steps. None: nothing may be searched."""
+    used = _used_set(embedding_set)
+    if used is None:
+        return None
+    embed = partial(embed_question, query.text, used, watch)
     # The model takes as long as all that a search does before it needs the vector, and uses another core.
     vector = embed if query.mode is SearchMode.LEXICAL else background.begin(embed)
     question = read_question(query, expand)
     reach = reach_of(principal)
-    quoting = _look_for_phrases(reach, query, embedding_set, question, watch)
+    quoting = _look_for_phrases(reach, query, used, question, watch)
     within = (Q(pk__lte=query.after.newest) if query.after else Q()) & quoting.condition
     for_words = query.mode is not SearchMode.VECTOR
-    permitted = permitted_chunks(reach, query.filter, embedding_set, within=within, for_words=for_words)
+    permitted = permitted_chunks(reach, query.filter, used, within=within, for_words=for_words)
     if permitted.is_empty:
-        return _NOTHING
-    is_explained = query.level.includes(SearchDetail.EXPLAIN)
+        return None
     findings = recall(
         vector,
         question.terms,
         mode=query.mode,
-        embedding_set=embedding_set,
+        embedding_set=used,
         permitted=permitted,
         watch=watch,
-        with_terms=is_explained,
+        with_terms=query.level.includes(SearchDetail.EXPLAIN),
     )
-    calibration = calibration_for(backend=embedding_set.backend, model=embedding_set.model)
+    return _Found(embedding_set=used, question=question, quoting=quoting, permitted=permitted, findings=findings)
+
+
+def _answer(query: SearchQuery, found: _Found, watch: Stopwatch, reranker: Reranker | None) -> SearchResult:
+    """Rank what was found and load a page. No query but to the primary."""
+    question, permitted, findings = found.question, found.permitted, found.findings
+    calibration = calibration_for(backend=found.embedding_set.backend, model=found.embedding_set.model)
     with watch.measure("fuse"):
         ranked = rank(query, question, findings, calibration)
     ranked = _rerank(ranked, query, findings, reranker, watch)
     with watch.measure("load"):
         page = load_page(permitted, query, question, findings, ranked)
-    remarks = [*findings.notices, *question.notices, *_phrase_notices(quoting, question, permitted, findings)]
+    remarks = [*findings.notices, *question.notices, *_phrase_notices(found.quoting, question, permitted, findings)]
     remarks += [notices.codes_not_found(ranked.missing)] if ranked.missing else []
     remarks += ranked.notices
     if not calibration.is_known(findings.mode):
         remarks.append(notices.UNCALIBRATED)
     elif ranked.best < GOOD_EVIDENCE:
         remarks.append(notices.NO_GOOD_EVIDENCE)
-    explanation = explain(query, question, embedding_set, permitted, findings) if is_explained else None
+    is_explained = query.level.includes(SearchDetail.EXPLAIN)
+    explanation = explain(query, question, found.embedding_set, permitted, findings) if is_explained else None
     return replace(page, notices=(*remarks, *page.notices), explanation=explanation)
 
 

@@ -15,9 +15,9 @@ from functools import cache
 from unicodedata import normalize
 
 import numpy as np
-from django.db import connection
 from django.db.models import BooleanField, F, Func, Q, QuerySet, TextField, Value
 
+from hub.core.routing import read_connection
 from knowledge.models import Chunk
 from knowledge.search.phrase_postings import LEAST_DIVIDED, Halves, find_halves, rarest
 from knowledge.search.postings import array_literal
@@ -158,7 +158,7 @@ def _fewest_halves(groups: Sequence[Sequence[str]], known: Mapping[str, KnownTer
 
 def _neighbours(halves: Halves) -> list[tuple[int, int]]:
     """Return the keys of the neighbours of which postings allow that they have the phrase together. One query."""
-    with connection.cursor() as cursor:
+    with read_connection().cursor() as cursor:
         cursor.execute(_NEIGHBOURS, [array_literal(some.tolist()) for some in (halves.firsts, halves.seconds)])
         rows = np.array(cursor.fetchall(), np.int64).reshape(-1, 4)
     allowed = halves.may_be_pair[halves.terms_of(rows[:, 0]), halves.terms_of(rows[:, 1])]
@@ -177,7 +177,7 @@ def _holding_together(phrases: Sequence[str], pairs: Sequence[tuple[int, int]]) 
         together=SQUEEZED.format(_joined("one.content")),
     )
     letters = [json.dumps(letter_patterns(phrase, among=len(phrases))) for phrase in phrases]
-    with connection.cursor() as cursor:
+    with read_connection().cursor() as cursor:
         cursor.execute(sql, [list(phrases), letters, *(array_literal(column) for column in zip(*pairs, strict=True))])
         return sorted({chunk_id for pair in cursor.fetchall() for chunk_id in pair})
 

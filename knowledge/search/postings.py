@@ -15,10 +15,10 @@ from typing import NamedTuple, Self
 
 import numpy as np
 from django.conf import settings
-from django.db import connection
 from numpy.typing import NDArray
 from psycopg import Cursor
 
+from hub.core.routing import read_connection
 from knowledge.index.segments import unpack
 
 _READ = """
@@ -133,6 +133,7 @@ def read_pieces(keys: Sequence[PieceKey]) -> dict[PieceKey, Piece]:
 
 def _read(keys: Sequence[PieceKey]) -> dict[PieceKey, Piece]:
     # Binary, since bytes are otherwise sent as text of twice the size; Django's own cursors can't.
+    connection = read_connection()
     with connection.wrap_database_errors, Cursor(connection.connection) as cursor:
         columns = [array_literal(key.term_id for key in keys), array_literal(key.segment_id for key in keys)]
         cursor.execute(_READ, columns, binary=True)

@@ -14,6 +14,7 @@ from django.core.exceptions import EmptyResultSet
 
 from hub.access.principals import Classification, Principal, Scope
 from hub.core.database import prepared_cursor
+from hub.core.routing import read_connection
 from knowledge.models import Collection, Document
 from knowledge.models.documents import DocumentQuerySet
 
@@ -43,7 +44,7 @@ def reach_of(principal: Principal) -> Reach:
     statement = _statement(principal)
     if statement is None:
         return Reach(collection_ids=(), ceiling=principal.ceiling)
-    with prepared_cursor() as cursor:
+    with prepared_cursor(read_connection().alias) as cursor:
         cursor.execute(*statement)
         return Reach(collection_ids=tuple(key for (key,) in cursor.fetchall()), ceiling=principal.ceiling)
 

@@ -19,9 +19,11 @@ from django.utils import timezone
 from numpy.typing import NDArray
 
 from hub.access.principals import Classification
+from hub.core.routing import read_connection
 from knowledge.index.active_embedder import chunks_of
 from knowledge.models import Chunk, EmbeddingSet, LexicalField
 from knowledge.search.database import INTEGER, read_columns
+from knowledge.search.postings import array_literal
 from knowledge.search.reach import Reach
 from knowledge.search.visible import VisibleVersions, visible_versions
 from knowledge.text.folding import normalise
@@ -50,6 +52,8 @@ SELECT count(*) <= (SELECT chunks FROM most)
 FROM ({permitted} LIMIT (SELECT chunks FROM most) + 1) AS permitted
 """
 
+
+_HOW_MANY_OF = "SELECT count(*) FROM knowledge_chunk c WHERE c.id = ANY(%s::bigint[]) AND c.id IN ({permitted})"
 
 # Up to so many permitted chunks both legs look at all of them: that is exact, and faster than a filtered walk through
 # an index or through postings.
@@ -137,7 +141,7 @@ class PermittedChunks:
         if self.for_words and self.has_index:
             self._numbers = self._read_numbers()
             return self._numbers.size
-        with connection.cursor() as cursor:
+        with read_connection().cursor() as cursor:
             cursor.execute(_COUNT.format(permitted=self.sql), [*self.params, SMALL + 1])
             return int(cursor.fetchone()[0])
 
@@ -147,9 +151,19 @@ class PermittedChunks:
 
 
 def _are_few(sql: str, params: tuple[Any, ...], policy_id: int, most: int, one_of: int, _minute: int) -> bool:
-    with connection.cursor() as cursor:
+    with read_connection().cursor() as cursor:
         cursor.execute(_ARE_FEW.format(permitted=sql), [most, one_of, LexicalField.WORD.value, policy_id, *params])
         return bool(cursor.fetchone()[0])
+
+
+def are_all_permitted(chunk_ids: NDArray[np.int64], permitted: PermittedChunks) -> bool:
+    """Ask the primary, in the running transaction, whether all of some chunks are there and may be shown. One query."""
+    if not chunk_ids.size:
+        return True
+    with connection.cursor() as cursor:
+        given = [array_literal(chunk_ids.tolist()), *permitted.params]
+        cursor.execute(_HOW_MANY_OF.format(permitted=permitted.sql), given)
+        return bool(cursor.fetchone()[0] == chunk_ids.size)
 
 
 # The statements that gave more than so many, and when they are to be counted again.

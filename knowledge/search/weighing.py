@@ -12,8 +12,8 @@ from itertools import islice, repeat
 from typing import Any
 
 import numpy as np
-from django.db import connection
 
+from hub.core.routing import read_connection
 from knowledge.index.analysis import OtherName, QueryTerms
 from knowledge.index.bm25_constants import CONSTANTS
 from knowledge.models import EmbeddingSet, LexicalField
@@ -155,7 +155,7 @@ def known_terms(
 
 def _known_of_all(fields: Collection[int], given: Sequence[Any]) -> dict[int, KnownField]:
     known = {name: KnownField() for name in fields}
-    with connection.cursor() as cursor:
+    with read_connection().cursor() as cursor:
         cursor.execute(_OF_ALL, given)
         for name, text, term_id, chunks, segments, writers in cursor.fetchall():
             if name not in known:
@@ -169,7 +169,7 @@ def _known_of_all(fields: Collection[int], given: Sequence[Any]) -> dict[int, Kn
 
 
 def _known_of_visible(fields: Collection[int], given: Sequence[Any], visible: VisibleVersions) -> dict[int, KnownField]:
-    with connection.cursor() as cursor:
+    with read_connection().cursor() as cursor:
         cursor.execute(_OF_VISIBLE.format(visible=visible.sql), [*given, *visible.params])
         rows = cursor.fetchall()
     (totals,) = (row for row in rows if row[0] is None)

@@ -23,6 +23,7 @@ from hub.core.connections import disk_is_encrypted, plain_connections
 from hub.core.encryption.errors import KeyServiceUnavailable
 from hub.core.errors import HubError
 from hub.core.no_network import can_refuse_network
+from hub.core.replicas import ReplicaProblem, replica_states
 from hub.core.temporary import is_in_memory, temp_root
 from hub.core.valkey import ensure_queue
 from hub.llm.confirmations import find_confirmation
@@ -112,6 +113,7 @@ def _diagnose(*, repair: bool, remove_many: bool, claim: bool) -> Iterator[dict[
     yield _store_owner()
     yield from _encryption()
     yield from _search_engine()
+    yield from _replicas()
     yield _parser_children()
     yield from _connections()
     yield from _index(repair=repair, remove_many=remove_many)
@@ -312,6 +314,24 @@ def _search_engine() -> Iterator[dict[str, object]]:
         advice = "" if is_whole else "; run: manage.py search_index reconcile"
         status = "ok" if is_well and is_whole and not state.health.thin_shards else "error"
         yield _line(name, status, told + advice)
+
+
+def _replicas() -> Iterator[dict[str, object]]:
+    """Whether replicas serve, how far they are behind, and whether the primary keeps rows that their searches need."""
+    for state in replica_states():
+        name = f"database replica {state.number}"
+        if state.problem is ReplicaProblem.AWAY:
+            yield _line(name, "error", f"it does not answer: {state.reason}")
+            continue
+        told = f"{state.lag_bytes} bytes behind" + (f", {state.lag_s:.1f} s" if state.lag_s is not None else "")
+        if state.problem is ReplicaProblem.PROMOTED:
+            yield _line(name, "error", "it was promoted and takes writes itself; see DATABASE_REPLICA_URLS")
+        elif state.problem is ReplicaProblem.BEHIND:
+            yield _line(name, "error", f"left out until it has caught up: {told}")
+        elif not state.has_feedback:
+            yield _line(name, "note", f"{told}; set hot_standby_feedback = on there, or vacuum ends its searches")
+        else:
+            yield _line(name, "ok", told)
 
 
 def _ask(name: str, check: Callable[[], None]) -> dict[str, object]:

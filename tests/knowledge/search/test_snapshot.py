@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 from django.db import OperationalError, connection, transaction
+from django.test.utils import CaptureQueriesContext
 
+from hub.core.replicas import ask_replica, note_write
 from knowledge.search.database import one_snapshot
 
 
@@ -36,6 +38,14 @@ def test_a_connection_that_is_lost_within_a_snapshot_says_so_and_the_next_one_wo
     connection.close()
     with one_snapshot():
         assert isolation() == "repeatable read"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_without_replicas_nothing_is_asked_of_any_or_remembered_for_them(queue: None) -> None:
+    with CaptureQueriesContext(connection) as asked:
+        assert ask_replica(lambda: 1, reader=7) is None
+        note_write(7)
+    assert len(asked) == 0
 
 
 @pytest.mark.django_db(transaction=True)
