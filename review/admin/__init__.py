@@ -1,3 +1,14 @@
 """The review app in the admin: check masters and reviews."""
 
-from review.admin import checkitems, checklists, commands, evaluation, mappings, own_work, prompts, reviews, scenarios
+from review.admin import (
+    checkitems,
+    checklists,
+    commands,
+    compare_page,
+    evaluation,
+    mappings,
+    own_work,
+    prompts,
+    reviews,
+    scenarios,
+)
