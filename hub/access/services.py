@@ -210,7 +210,7 @@ def bearer_of(row: TokenRow | None, *, now: datetime) -> Principal:
         name=row.username,
         user_id=row.user_id,
         scopes=frozenset(Scope(name) for name in row.scopes),
-        ceiling=_ceiling(row.ceiling, is_superuser=row.is_superuser),
+        ceiling=ceiling_of(row.ceiling, is_superuser=row.is_superuser),
         is_superuser=row.is_superuser,
         group_ids=frozenset(row.group_ids),
         hub_roles=frozenset(HubRole(name) for name in row.hub_roles),
@@ -243,7 +243,7 @@ def principal_for_user(user: AbstractBaseUser) -> Principal:
         name=user.get_username(),
         user_id=user.pk,
         scopes=ALL_SCOPES,
-        ceiling=_ceiling(ceiling, is_superuser=user.is_superuser),
+        ceiling=ceiling_of(ceiling, is_superuser=user.is_superuser),
         is_superuser=user.is_superuser,
         group_ids=frozenset(groups),
         hub_roles=frozenset(HubRole(name) for name in hub_roles),
@@ -257,7 +257,8 @@ def cleared_for(level: Classification) -> Q:
     return Q(clearance__ceiling__gte=level) | is_enough
 
 
-def _ceiling(cleared: int | None, *, is_superuser: bool) -> Classification:
+def ceiling_of(cleared: int | None, *, is_superuser: bool) -> Classification:
+    """The ceiling of a person with a clearance up to ``cleared``, None without one."""
     if cleared is not None:
         return Classification(cleared)
     return Classification.C3 if is_superuser else DEFAULT_CEILING

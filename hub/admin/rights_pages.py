@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from django.core.exceptions import PermissionDenied
-from django.core.paginator import Paginator
+from django.core.paginator import Page, Paginator
+from django.db.models import Q, QuerySet
 from django.http import Http404, HttpRequest
 from django.http.response import HttpResponseBase
 from django.utils.translation import gettext as _
@@ -15,11 +17,15 @@ from django.views.decorators.http import require_safe
 from hub.access.permissions import HUB_ROLES, ROLE_SCOPES, HubRight, Role, Scope
 from hub.admin_site.pages import admin_page, principal_of, render_page
 from hub.core.errors import Forbidden, NotFound
-from hub.people.rights import find_person, people_shown_to, rights_of_person
+from hub.people.matrix import groups_shown_to, roles_of_groups, roles_of_people
+from hub.people.rights import collections_named_to, find_person, people_shown_to, rights_of_person
 from hub.people.sight import MOST_SHOWN, seen_by
+from hub.people.unseen import unseen_collections, whom_to_ask
 from knowledge.models import Collection
 
 PEOPLE_LISTED = 50
+GROUPS_LISTED = 50
+COLUMNS = 20
 COLLECTIONS_LISTED = 100
 
 
@@ -37,21 +43,35 @@ def _refused_as_pages() -> Iterator[None]:
 @admin_page("rights/", name="hub_rights")
 @require_safe
 def rights_page(request: HttpRequest) -> HttpResponseBase:
-    """Show the table of rights, and find people by a part of their names (``?q=``)."""
-    principal, asked = principal_of(request), request.GET.get("q", "").strip()[:150]
+    """Show people and groups by collections, and the table of rights.
+
+    ``q`` and ``c`` are parts of the names of people and groups, and of collections; ``page`` and ``columns`` count on.
+    """
+    principal = principal_of(request)
+    asked, wanted = (request.GET.get(name, "").strip()[:150] for name in ("q", "c"))
     with _refused_as_pages():
-        people = people_shown_to(principal)
-    collections = Collection.objects.visible_to(principal, Scope.ADMIN).order_by("slug")
-    found = list(people.filter(username__icontains=asked)[: PEOPLE_LISTED + 1])
+        people = _page(request, "page", people_shown_to(principal).filter(username__icontains=asked), PEOPLE_LISTED)
+    named = collections_named_to(principal).filter(Q(slug__icontains=wanted) | Q(name__icontains=wanted))
+    columns = _page(request, "columns", named.order_by("slug"), COLUMNS)
+    collections = list(columns)
+    groups = list(groups_shown_to(principal).filter(name__icontains=asked)[: GROUPS_LISTED + 1])
+    given = Collection.objects.visible_to(principal, Scope.ADMIN).filter(pk__in=[one.pk for one in collections])
+    administered = set(given.values_list("pk", flat=True))
     return render_page(
         request,
         "admin/hub/rights.html",
         title=_("Who may what, and why"),
         asked=asked,
-        collections=Paginator(collections, COLLECTIONS_LISTED).get_page(request.GET.get("page", "1")[:9]),
+        wanted=wanted,
+        people=people,
+        columns=columns,
+        query_of_people=_query(request, "page"),
+        query_of_columns=_query(request, "columns"),
+        collections=[(one, one.pk in administered) for one in collections],
+        rows=roles_of_people(principal, list(people), collections),
+        group_rows=roles_of_groups(groups[:GROUPS_LISTED], collections),
+        has_more_groups=len(groups) > GROUPS_LISTED,
         may_give_hub_roles=principal.may(HubRight.PEOPLE),
-        people=found[:PEOPLE_LISTED],
-        is_cut=len(found) > PEOPLE_LISTED,
         roles=[Role(role).label for role in ROLE_SCOPES],
         operations=[
             (one.label, [(Role(role).label, one in carried) for role, carried in ROLE_SCOPES.items()]) for one in Scope
@@ -64,6 +84,17 @@ def rights_page(request: HttpRequest) -> HttpResponseBase:
     )
 
 
+def _page(request: HttpRequest, name: str, rows: QuerySet[Any], size: int) -> Page[Any]:
+    return Paginator(rows, size).get_page(request.GET.get(name, "1")[:9])
+
+
+def _query(request: HttpRequest, counted: str) -> str:
+    """The query of the page without the part that counts on, to be put before that."""
+    rest = request.GET.copy()
+    rest.pop(counted, None)
+    return f"{rest.urlencode()}&" if rest else ""
+
+
 @admin_page("rights/<int:user_id>/", name="hub_rights_of")
 @require_safe
 def rights_of_page(request: HttpRequest, user_id: int) -> HttpResponseBase:
@@ -72,6 +103,7 @@ def rights_of_page(request: HttpRequest, user_id: int) -> HttpResponseBase:
     with _refused_as_pages():
         person = find_person(principal, pk=user_id)
     found = rights_of_person(principal, person)
+    unseen = unseen_collections(principal, person)
     return render_page(
         request,
         "admin/hub/rights_of.html",
@@ -79,6 +111,8 @@ def rights_of_page(request: HttpRequest, user_id: int) -> HttpResponseBase:
         found=found,
         may_give_hub_roles=principal.may(HubRight.PEOPLE),
         page=Paginator(found.collections, COLLECTIONS_LISTED).get_page(request.GET.get("page", "1")[:9]),
+        unseen=whom_to_ask(person, list(unseen[:COLLECTIONS_LISTED])),
+        unseen_count=unseen.count(),
     )
 
 

@@ -55,11 +55,11 @@ def owned_collections(principal: Principal, asked: SearchFilter) -> list[Owned]:
     if asked.collections:
         collections = collections.filter(slug__in=asked.collections)
     found = list(collections[:MOST_COLLECTIONS])
-    names = _administrators([one.pk for one in found])
+    names = administrators_of([one.pk for one in found])
     return [Owned(slug=one.slug, name=one.name, owners=tuple(names[one.pk][:MOST_OWNERS])) for one in found]
 
 
-def _administrators(collection_ids: Iterable[int]) -> dict[int, list[str]]:
+def administrators_of(collection_ids: Iterable[int]) -> dict[int, list[str]]:
     """The names of those who hold the role of an administrator in force, by collection, sorted. Two queries."""
     grants = CollectionGrant.objects.in_force().filter(collection__in=collection_ids, role=Role.ADMINISTRATOR)
     holders: dict[tuple[str, int], set[int]] = defaultdict(set)
