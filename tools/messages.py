@@ -109,8 +109,9 @@ def unfold_messages() -> dict[Message, list[str]]:
     for path in sorted(folder.rglob("*.html")):
         if "unfold_crispy" not in path.parts and "contrib" not in path.parts:
             _note(used, template_messages(path.read_text(encoding="utf-8")), Path("unfold", path.name))
-    for path in sorted(folder.glob("*.py")):
-        _note(used, python_messages(path.read_text(encoding="utf-8")), Path("unfold", path.name))
+    for path in sorted(folder.rglob("*.py")):
+        if "unfold_crispy" not in path.parts and "contrib" not in path.parts:
+            _note(used, python_messages(path.read_text(encoding="utf-8")), Path("unfold", path.name))
     return {message: files for message, files in used.items() if message.msgid not in known}
 
 

@@ -27,7 +27,13 @@ from review.models import Review
 
 RECENT = 2000
 LONGEST_TERM = 200
-DOORS = ("admin", "rest", "mcp", "cli", "task")
+DOORS = {
+    "admin": _("web pages"),
+    "rest": "REST",
+    "mcp": "MCP",
+    "cli": _("command line"),
+    "task": _("background"),
+}
 
 
 class ActionFilter(admin.SimpleListFilter):
@@ -59,7 +65,7 @@ class DoorFilter(admin.SimpleListFilter):
     parameter_name = "door"
 
     def lookups(self, request: HttpRequest, model_admin: admin.ModelAdmin[Any]) -> list[tuple[str, str]]:
-        return [(door, door) for door in DOORS]
+        return [(door, str(name)) for door, name in DOORS.items()]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[AuditEvent]) -> QuerySet[AuditEvent]:
         return queryset.filter(door=self.value()) if self.value() else queryset
@@ -118,7 +124,7 @@ def export(request: HttpRequest, file_format: str) -> HttpResponseBase:
 class AuditEventAdmin(ReadOnlyMixin, KeysetModelAdmin):
     pages = {"access_auditevent_export": ("export/<str:file_format>/", export)}
     change_list_template = "admin/access/auditevent/change_list.html"
-    list_display = ("at", "action", "principal", "about", "door", "address", "request_id")
+    list_display = ("at", "action", "principal", "about", "by_door", "address", "request_id")
     list_display_links = ("at",)
     list_filter = (ActionFilter, KindFilter, DoorFilter)
     search_fields = ("resource",)  # only that there is a field: get_search_results looks
@@ -127,7 +133,7 @@ class AuditEventAdmin(ReadOnlyMixin, KeysetModelAdmin):
     )
     fields = (
         *("at", "action", "kind", "principal", "resource", "own_details", "purpose"),
-        *("door", "address", "agent", "request_id", "code"),
+        *("by_door", "address", "agent", "request_id", "code"),
     )
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
@@ -142,6 +148,10 @@ class AuditEventAdmin(ReadOnlyMixin, KeysetModelAdmin):
         """Name what the line is about by its title, where it has one that the person may read."""
         title = event.__dict__["title"]
         return two_lines(title, event.resource) if title else event.resource
+
+    @admin.display(description=_("door"))
+    def by_door(self, event: AuditEvent) -> str:
+        return str(DOORS.get(event.door, event.door))
 
     @admin.display(description=_("details"))
     def own_details(self, event: AuditEvent) -> str:

@@ -21,7 +21,7 @@ from hub.admin_site.pages import badge, errors_as_messages, principal_of, two_li
 from hub.core.languages import shown
 from knowledge.documents.batches import undo_scan
 from knowledge.documents.source_previews import preview_source
-from knowledge.documents.source_schemas import ScanReportOut, scan_report_out
+from knowledge.documents.source_schemas import TAKEN_BACK, ScanReportOut, scan_report_out
 from knowledge.documents.sources import (
     SourceChanges,
     create_source,
@@ -32,7 +32,7 @@ from knowledge.documents.sources import (
 )
 from knowledge.models import Collection, Source
 
-STATES = {"running": _("running"), "completed": _("completed"), "failed": _("failed")}
+STATES = {"running": _("running"), "completed": _("completed"), "failed": _("failed"), TAKEN_BACK: _("taken back")}
 FACTS = ("name", "kind", "location", "collection", "policy", "enabled", "scan_every_minutes")
 REPORTED = ("scanned_at", "state", "result", "failures")
 MOST_NAMED = 20

@@ -16,6 +16,7 @@ from hub.core.errors import Conflict, HubError, NotFound
 from knowledge.documents.deletion import delete_document
 from knowledge.documents.documents import changeable_document
 from knowledge.documents.reindexing import MOST_AT_ONCE, Retried, retry_documents, start_version
+from knowledge.documents.source_schemas import TAKEN_BACK
 from knowledge.documents.sources import get_source, update_source
 from knowledge.models import Document, DocumentStatus, DocumentVersion, UploadBatch
 from knowledge.models.documents import IN_WORK
@@ -96,8 +97,11 @@ def undo_scan(principal: Principal, source: str) -> Undone:
     batch = UploadBatch.objects.filter(owner=None, name=found.report.get("batch", "")).first()
     if batch is None:
         raise NotFound(_('The last scan of "{name}" took nothing in.'), code="batch_not_found", name=source)
-    update_source(principal=principal, name=source, enabled=False)
-    return _undo(principal, batch)
+    switched_off = update_source(principal=principal, name=source, enabled=False)
+    undone = _undo(principal, batch)
+    switched_off.report["state"] = TAKEN_BACK
+    switched_off.save(update_fields=["report"])
+    return undone
 
 
 def _undo(principal: Principal, batch: UploadBatch) -> Undone:

@@ -17,7 +17,7 @@ from knowledge.documents.documents import changeable_document, chunk_policy
 from knowledge.documents.reading import list_documents
 from knowledge.ingest import pipeline
 from knowledge.ingest.page_readings import engine_name
-from knowledge.models import Blob, Document, DocumentStatus, DocumentVersion, UploadBatch
+from knowledge.models import Blob, Document, DocumentStatus, DocumentVersion, UploadBatch, VersionContent
 from knowledge.types.chunks import ChunkOptions
 
 
@@ -71,7 +71,8 @@ def work_again(document: Document) -> None:
 
 
 def recut_document(*, document_pk: int, chunk_options: ChunkOptions | None) -> Document | None:
-    """Make a version of the same bytes that is cut otherwise; search keeps the old one until the new one is ready.
+    """Make a version of the same bytes that is cut otherwise; search keeps the old one until the new one is ready. One
+    whose text could never be read is worked on again instead.
 
     None for ``chunk_options`` is the active embedding set's way. Gives None when the document is gone, or is cut so.
     """
@@ -84,6 +85,10 @@ def recut_document(*, document_pk: int, chunk_options: ChunkOptions | None) -> D
             return None
         if latest.policy_id == policy.pk if has_own else not latest.has_own_policy:  # it is cut so
             return None
+        if not VersionContent.objects.filter(pk=latest.pk).exists():  # nothing of it was cut: it needs no next version
+            DocumentVersion.objects.filter(pk=latest.pk).update(policy=policy, has_own_policy=has_own)
+            work_again(document)
+            return document
         start_version(
             document,
             latest.blob,

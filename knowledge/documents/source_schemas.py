@@ -11,6 +11,9 @@ from hub.core.languages import in_language
 from hub.core.shapes import filled
 from knowledge.models import DocumentVersion, Source
 
+TAKEN_BACK = "taken_back"
+"""The state in the report of a scan that was undone."""
+
 
 class ChunkingOut(BaseModel):
     strategy: str
@@ -27,7 +30,7 @@ class ScanFailureOut(BaseModel):
 class ScanReportOut(BaseModel):
     """What the last scan did, in numbers of files; of one under way, what it has done so far."""
 
-    state: str = Field(description="running, completed or failed")
+    state: str = Field(description="running, completed, failed, or taken_back: undone as one")
     reason: str | None = Field(description="why the scan as a whole failed; nothing was retired then")
     new: int
     changed: int

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from pathlib import Path
 from typing import TypedDict, Unpack
 
 from django.db import IntegrityError, transaction
@@ -68,7 +69,7 @@ def create_source(
     row = Source(
         name=_clean_name(name),
         kind=_check_kind(kind),
-        location=_clean_location(kind, location),
+        location=_location_there(kind, location),
         collection=get_collection(principal, collection, scope=Scope.CURATE),
         policy=chunk_policy(chunk_options) if chunk_options else None,
         enabled=enabled,
@@ -103,7 +104,7 @@ def update_source(*, principal: Principal, name: str, **changes: Unpack[SourceCh
         if "chunk_options" in changes:
             source.policy = chunk_policy(changes["chunk_options"]) if changes["chunk_options"] else None
         if "location" in changes:
-            _move(source, _clean_location(source.kind, changes["location"]))
+            _move(source, _location_there(source.kind, changes["location"]))
         if {"location", "chunk_options"} & changes.keys():
             _scan_afresh(source)
         source.save()
@@ -165,6 +166,18 @@ def _clean_location(kind: str, location: str) -> str:
             field="location",
             limit=LONGEST_LOCATION,
             length=len(cleaned),
+        )
+    return cleaned
+
+
+def _location_there(kind: str, location: str) -> str:
+    """As :func:`_clean_location`; a folder has to be there, too: it is a slip of the pen else, or is not mounted."""
+    cleaned = _clean_location(kind, location)
+    if kind == Source.Kind.FOLDER and not Path(cleaned).is_dir():
+        raise InvalidInput(
+            _("location: there is no folder {location}, or it is not mounted or not open to the hub."),
+            field="location",
+            location=cleaned,
         )
     return cleaned
 

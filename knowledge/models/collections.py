@@ -134,8 +134,17 @@ class Source(models.Model):
     name = models.CharField(_("name"), max_length=100, unique=True)
     kind = models.CharField(_("kind"), max_length=10, choices=Kind.choices, default=Kind.FOLDER)
     location = models.CharField(_("folder, or s3://bucket/prefix"), max_length=1000)
-    collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="sources")
-    policy = models.ForeignKey("ChunkPolicy", on_delete=models.PROTECT, null=True, blank=True, related_name="+")
+    collection = models.ForeignKey(
+        Collection, on_delete=models.CASCADE, related_name="sources", verbose_name=_("collection")
+    )
+    policy = models.ForeignKey(
+        "ChunkPolicy",
+        on_delete=models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="+",
+        verbose_name=_("how documents are cut"),
+    )
     enabled = models.BooleanField(_("enabled"), default=True)
     scan_every_minutes = models.PositiveIntegerField(
         _("scan every (minutes)"), default=15, validators=SCAN_EVERY_MINUTES.validators()

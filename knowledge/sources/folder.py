@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from hub.core.errors import HubError
@@ -87,8 +88,21 @@ class FolderReader:
         return SourceUnavailable(
             _("The folder {folder} can't be read: {reason}. Check that it is there, mounted, and open to the hub."),
             folder=self.root,
-            reason=error.strerror or str(error),
+            reason=_why(error),
         )
+
+
+_REASONS = {
+    errno.ENOENT: _("it is not there"),
+    errno.ENOTDIR: _("it is no folder"),
+    errno.EACCES: _("it is not open to the hub"),
+    errno.EPERM: _("it is not open to the hub"),
+}
+
+
+def _why(error: OSError) -> str | Promise:
+    """What a system call says of a file, in the reader's language where that is known."""
+    return _REASONS.get(error.errno or 0) or error.strerror or str(error)
 
 
 def _files_below(root: int, *, on_error: OnError) -> Iterator[tuple[str, os.stat_result]]:
@@ -189,4 +203,4 @@ def _copy(root: Path, path: str, target: Path, heartbeat: Heartbeat) -> str:
 
 
 def _unreadable(error: OSError) -> FileUnreadable:
-    return FileUnreadable(_("It can't be read: {reason}."), reason=error.strerror or str(error))
+    return FileUnreadable(_("It can't be read: {reason}."), reason=_why(error))

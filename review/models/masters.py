@@ -206,8 +206,10 @@ class CheckListVersion(MasterVersion):
 
 class CheckListEntry(models.Model):
     checklist_version = models.ForeignKey(CheckListVersion, on_delete=models.CASCADE, related_name="entries")
-    item_version = models.ForeignKey(CheckItemVersion, on_delete=models.PROTECT, related_name="+")
-    position = models.PositiveIntegerField(default=0)
+    item_version = models.ForeignKey(
+        CheckItemVersion, on_delete=models.PROTECT, related_name="+", verbose_name=_("check item")
+    )
+    position = models.PositiveIntegerField(_("position"), default=0)
 
     class Meta:
         ordering = ["position"]

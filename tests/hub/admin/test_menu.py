@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.contrib import admin
 from django.test import Client
 from django.urls import reverse
 
 from hub.access.models import HubRoleGrant
 from hub.access.principals import HubRole, Role, local_operator
+from hub.admin_site import commands
 from knowledge.models import Collection
 from review.runs import execution
 from review.runs.reviews import start_review
@@ -50,6 +52,30 @@ def test_every_door_that_somebody_sees_opens_for_them(hub_role: str, queue: None
     doors = doors_of(client)
     assert 1 < len(doors) <= len(ALL)
     assert {client.get(address).status_code for _title, address in doors} == {200}
+
+
+# Who sees how many pages behind which doors: the collection's roles, and the hub's operator.
+PAGES_OF = {
+    Role.READER: {"ホーム": 5, "検索": 1, "文書": 2, "レビュー": 1, "ナレッジ": 2, "管理": 1},
+    Role.REVIEWER: {"ホーム": 5, "検索": 1, "文書": 2, "レビュー": 1, "ナレッジ": 2, "管理": 1},
+    Role.CURATOR: {"ホーム": 5, "検索": 1, "文書": 5, "レビュー": 1, "ナレッジ": 2, "管理": 2},
+    Role.AUDITOR: {"ホーム": 5, "検索": 1, "文書": 2, "レビュー": 1, "ナレッジ": 2, "管理": 2},
+    HubRole.OPERATOR: {"ホーム": 5, "検索": 1, "文書": 2, "レビュー": 1, "ナレッジ": 2, "管理": 3},
+}
+
+
+@pytest.mark.parametrize("role", PAGES_OF)
+def test_everybody_sees_the_pages_of_their_role_alone_and_each_opens(role: Role | HubRole, queue: None) -> None:
+    user = make_user("高橋")
+    grant(user, role if isinstance(role, Role) else Role.READER, Collection.objects.get(slug="default"))
+    if isinstance(role, HubRole):
+        HubRoleGrant.objects.create(user=user, role=role)
+    client = client_of(user)
+    request = client.get(reverse("admin:index")).wsgi_request
+    doors = {str(door["title"]): door["pages"] for door in commands.doors_of(admin.site.get_sidebar_list(request))}
+    links = [str(page["link"]) for pages in doors.values() for page in pages]
+    assert {link: client.get(link).status_code for link in links} == dict.fromkeys(links, 200)
+    assert {title: len(pages) for title, pages in doors.items()} == PAGES_OF[role]
 
 
 def test_ctrl_k_finds_pages_documents_reviews_and_actions_by_title(tmp_path: Path, queue: None) -> None:

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 from django.contrib import admin
-from django.test import Client
+from django.test import Client, RequestFactory
 from django.urls import reverse
+from django.utils.functional import Promise
 
 from hub.access.principals import Role, local_operator
 from knowledge.models import Collection, OntologyClass
@@ -47,6 +48,20 @@ def test_every_page_about_one_row_opens() -> None:
         row = model._default_manager.first()
         assert row is not None
         assert client.get(reverse(name, args=[row.pk])).status_code == 200, name
+
+
+def test_every_field_of_a_form_is_named_in_both_languages(rf: RequestFactory) -> None:
+    request = rf.get("/admin/")
+    request.user = make_user("佐藤", is_superuser=True)
+    unnamed = []
+    for model, page in admin.site._registry.items():
+        forms = [(model, page.get_form(request))]
+        forms += [(one.model, one.get_formset(request).form) for one in page.get_inline_instances(request)]
+        for of, form in forms:
+            fields = {field.name: field for field in of._meta.get_fields() if hasattr(field, "verbose_name")}
+            shown = [fields[name] for name in form.base_fields if name in fields]
+            unnamed += [str(field) for field in shown if not isinstance(field.verbose_name, Promise)]
+    assert unnamed == []
 
 
 def test_without_signing_in_every_page_leads_to_the_login_page() -> None:

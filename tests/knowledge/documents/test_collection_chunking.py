@@ -14,7 +14,7 @@ from knowledge.collections import get_collection
 from knowledge.documents import sources
 from knowledge.documents.chunking import cut_otherwise, recut_collection, set_chunking
 from knowledge.documents.reindexing import reindex_document
-from knowledge.models import Document
+from knowledge.models import Document, DocumentStatus
 from knowledge.types.chunks import ChunkOptions
 from tests.factories import principal_with, upload_text, work_through
 from tests.knowledge.documents.source_support import run, watch, work_off
@@ -50,6 +50,15 @@ def test_documents_that_come_in_are_cut_so_and_those_that_are_there_when_they_ar
     work_through(Document.objects.get(pk=old.pk))
     assert cut_as(old) == (True, 120)
     assert chunks(old) == chunks(new) > before
+    assert not cut_otherwise(local_operator(), collection).exists()
+
+
+def test_a_document_that_could_not_be_read_is_worked_on_again_without_a_next_version(tmp_path):
+    broken = work_through(upload_text(local_operator(), tmp_path, "%PDF-1.7\n壊れた", name="壊れた.pdf").document)
+    assert broken.latest_version.status == DocumentStatus.FAILED
+    collection = set_chunking(principal=local_operator(), slug="default", chunk_options=SMALL)
+    assert recut_collection(principal=local_operator(), collection="default").started == (broken.public_id,)
+    assert broken.versions.count() == 1
     assert not cut_otherwise(local_operator(), collection).exists()
 
 

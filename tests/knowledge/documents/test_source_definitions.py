@@ -21,6 +21,14 @@ def test_a_location_that_is_no_absolute_folder_is_refused(location):
         sources.create_source(principal=local_operator(), name="x", location=location, collection="default")
 
 
+def test_a_folder_that_is_not_there_is_no_source(folder):
+    with pytest.raises(InvalidInput, match="フォルダー .*無い課.* がない"):
+        watch(folder / "無い課")
+    source = watch(folder)
+    with pytest.raises(InvalidInput, match="無い課"):
+        sources.update_source(principal=local_operator(), name=source.name, location=str(folder / "無い課"))
+
+
 @pytest.mark.parametrize("location", ["", "bucket", "s3://", "s3://UPPER", "http://bucket/x"])
 def test_a_location_that_is_no_bucket_is_refused(location):
     with pytest.raises(InvalidInput, match="s3://"):

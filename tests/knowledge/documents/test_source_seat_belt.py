@@ -196,6 +196,7 @@ def test_a_scan_is_taken_back_as_one_and_not_taken_in_again(desk):
     assert (done.deleted, done.restored, done.refused, done.left) == (("新規.md",), ("案内.md",), (), 0)
     source.refresh_from_db()
     assert not source.enabled
+    assert source.report["state"] == "taken_back"
     assert live_paths() == {"案内.md", "規程/旅費.md", "規程/会議.txt"}
     again = undo_scan(OPERATOR, source.name)
     assert (again.deleted, again.restored) == ((), ())
