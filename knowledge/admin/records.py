@@ -31,6 +31,8 @@ COUNTED = {
     "only_removed": _("files removed without overwriting"),
     "figures": _("figures"),
     "graph": _("entries of the knowledge graph"),
+    "reviews": _("reviews whose texts were erased"),
+    "findings": _("findings whose texts were erased"),
 }
 
 

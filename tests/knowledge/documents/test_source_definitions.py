@@ -22,7 +22,7 @@ def test_a_location_that_is_no_absolute_folder_is_refused(location):
 
 
 def test_a_folder_that_is_not_there_is_no_source(folder):
-    with pytest.raises(InvalidInput, match="フォルダー .*無い課.* がない"):
+    with pytest.raises(InvalidInput, match="フォルダー"):
         watch(folder / "無い課")
     source = watch(folder)
     with pytest.raises(InvalidInput, match="無い課"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -102,6 +103,38 @@ def test_twenty_findings_are_triaged_with_the_keyboard_alone(page: Any, review: 
     assert Finding.objects.filter(events__text="設計担当に確認中").count() == 1
     send(browser, "?")
     assert wait(browser, lambda one: one.find_element(By.ID, "hub-triage-keys").get_attribute("open"))
+
+
+def test_a_finding_is_given_to_somebody_until_a_day_and_the_versions_are_gone_through_by_keys(
+    page: Any,  # noqa: F811
+    review: Review,
+    live_server: Any,
+    tmp_path: Path,
+) -> None:
+    browser = page("admin:index")
+    browser.get(live_server.url + reverse("admin:review_review_triage", args=[review.pk]))
+    finding_id = str(wait(browser, shown_id))
+    send(browser, "d")
+    send(browser, Keys.DOWN)
+    wait(browser, lambda one: revision_of(one, finding_id) == 1)
+    wait(browser, lambda one: one.find_element(By.CSS_SELECTOR, "[data-triage-assignee]").get_attribute("value"))
+    send(browser, "d")
+    send(browser, Keys.TAB)
+    browser.execute_script("document.activeElement.value = '2099-12-31'")
+    send(browser, Keys.ENTER)
+    wait(browser, lambda one: revision_of(one, finding_id) == 2)
+    row = browser.find_element(By.ID, finding_id)
+    assert "佐藤" in row.text
+    assert "2099-12-31" in row.text
+    stored = Finding.objects.get(public_id=finding_id)
+    assert (stored.assignee.username if stored.assignee else "", stored.due_on) == ("佐藤", date(2099, 12, 31))
+
+    changed = review_text(tmp_path, design().replace("本機能（FR-003）は", "この機能（FR-003）は"))
+    browser.get(live_server.url + reverse("admin:review_compare_versions", args=[changed.document_id_text]))
+    send(browser, "j")
+    focused = wait(browser, lambda one: one.execute_script("return document.activeElement.closest('[data-change]')"))
+    assert "この機能" in focused.text
+    assert [one.text for one in focused.find_elements(By.CSS_SELECTOR, "ins")] == ["この機能"]
 
 
 class Presses:
