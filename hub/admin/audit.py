@@ -11,6 +11,7 @@ from django.core.exceptions import PermissionDenied
 from django.db.models import Model, QuerySet
 from django.http import Http404, HttpRequest
 from django.http.response import HttpResponseBase
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
@@ -19,6 +20,7 @@ from hub.access.principals import HubRight, Principal, Scope
 from hub.admin_site.base import ReadOnlyMixin
 from hub.admin_site.keyset import KeysetChangeList, KeysetModelAdmin
 from hub.admin_site.pages import principal_of, two_lines
+from hub.audit.actions import action_name
 from hub.audit.events import EventFilter, details_for, filtered, record_audit_read, visible_events
 from hub.audit.exports import FORMATS, export_events
 from hub.rest.responses import attachment
@@ -43,7 +45,7 @@ class ActionFilter(admin.SimpleListFilter):
     def lookups(self, request: HttpRequest, model_admin: admin.ModelAdmin[Any]) -> list[tuple[str, str]]:
         """Offer what happened lately: the trail is too long to look for every action in it."""
         recent = model_admin.get_queryset(request).values_list("action", flat=True)[:RECENT]
-        return [(action, action) for action in sorted(set(recent))]
+        return [(action, action_name(action)) for action in sorted(set(recent))]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[AuditEvent]) -> QuerySet[AuditEvent]:
         return queryset.filter(action=self.value()) if self.value() else queryset
@@ -124,7 +126,7 @@ def export(request: HttpRequest, file_format: str) -> HttpResponseBase:
 class AuditEventAdmin(ReadOnlyMixin, KeysetModelAdmin):
     pages = {"access_auditevent_export": ("export/<str:file_format>/", export)}
     change_list_template = "admin/access/auditevent/change_list.html"
-    list_display = ("at", "action", "principal", "about", "by_door", "address", "request_id")
+    list_display = ("at", "named_action", "principal", "about", "by_door", "address", "request_id")
     list_display_links = ("at",)
     list_filter = (ActionFilter, KindFilter, DoorFilter)
     search_fields = ("resource",)  # only that there is a field: get_search_results looks
@@ -132,7 +134,7 @@ class AuditEventAdmin(ReadOnlyMixin, KeysetModelAdmin):
         "A person, document:doc_…, doc_… (searches that showed it, too), review:rev_…, or a day such as 2026-03-31"
     )
     fields = (
-        *("at", "action", "kind", "principal", "resource", "own_details", "purpose"),
+        *("at", "named_action", "kind", "principal", "resource", "own_details", "purpose"),
         *("by_door", "address", "agent", "request_id", "code"),
     )
 
@@ -148,6 +150,10 @@ class AuditEventAdmin(ReadOnlyMixin, KeysetModelAdmin):
         """Name what the line is about by its title, where it has one that the person may read."""
         title = event.__dict__["title"]
         return two_lines(title, event.resource) if title else event.resource
+
+    @admin.display(description=_("action"))
+    def named_action(self, event: AuditEvent) -> SafeString:
+        return two_lines(action_name(event.action), event.action)
 
     @admin.display(description=_("door"))
     def by_door(self, event: AuditEvent) -> str:
