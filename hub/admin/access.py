@@ -120,7 +120,8 @@ class UserAdmin(AccountLinesMixin, DjangoUserAdmin, HubModelAdmin):  # type: ign
     add_form = UserCreationForm
     change_password_form = AdminPasswordChangeForm
     list_filter = ("is_staff", "is_superuser", "is_active", "groups")
-    filter_horizontal = ("groups",)
+    filter_horizontal = ()
+    autocomplete_fields = ("groups",)
     actions = ("end_wait", "end_all_sessions", "remove_second_factor")
     fieldsets = (
         (None, {"fields": ("username", "password")}),

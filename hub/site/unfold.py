@@ -82,7 +82,13 @@ UNFOLD: dict[str, Any] = {
     "BORDER_RADIUS": "6px",
     "SITE_FAVICONS": [{"rel": "icon", "type": "image/svg+xml", "href": _file("hub/icon.svg")}],
     "STYLES": [_file("hub/admin.css")],
-    "SCRIPTS": [_file("hub/progress.js"), _file("hub/forms.js"), _file("hub/icons.js"), _file("hub/guide.js")],
+    "SCRIPTS": [
+        _file("hub/progress.js"),
+        _file("hub/forms.js"),
+        _file("hub/choices.js"),
+        _file("hub/icons.js"),
+        _file("hub/guide.js"),
+    ],
     "DASHBOARD_CALLBACK": "hub.site.front_page.front_page",
     # a calm blue (hue 255), lightness and chroma as in Unfold's own scale
     "COLORS": {
