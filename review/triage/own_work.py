@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from django.db import transaction
 from django.db.models import Count, F, Q, QuerySet
 
 from hub.access.principals import Principal, Scope
@@ -51,8 +52,9 @@ def own_work(principal: Principal, *, now: datetime) -> OwnWork:
         to_sign=[one for one in _signed_once(principal)[:MOST_SHOWN] if may_sign_second(principal, one)],
         unsigned=list(_unsigned(principal)[:MOST_SHOWN]),
     )
-    for review_id in sorted({one.result.review.public_id for one in (*work.assigned, *work.ending)}):
-        record_event(principal, "RESULT_VIEW", f"review:{review_id}", part="own_work")
+    with transaction.atomic():  # all lines wait for the disk once
+        for review_id in sorted({one.result.review.public_id for one in (*work.assigned, *work.ending)}):
+            record_event(principal, "RESULT_VIEW", f"review:{review_id}", part="own_work")
     return work
 
 
