@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 from hub.admin_site.pages import principal_of
 from hub.home.pages import home_page, render_home
 from review.models import Finding, Review
+from review.triage.assigning import due_in_words
 from review.triage.own_work import SOON, own_work
 
 
@@ -35,9 +36,15 @@ def work(request: HttpRequest) -> HttpResponseBase:
 
 
 def _shown(finding: Finding) -> dict[str, Any]:
-    review = finding.result.review
+    review, today = finding.result.review, timezone.localdate()
     link = f"{reverse('review', args=[review.public_id])}#{finding.public_id}"
-    return {"finding": finding, "review": review, "title": _title(review), "link": link}
+    return {
+        "finding": finding,
+        "review": review,
+        "title": _title(review),
+        "link": link,
+        "due": due_in_words(finding, today=today),
+    }
 
 
 def _title(review: Review) -> str:

@@ -9,7 +9,6 @@ from django.http import HttpRequest
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
 from django.utils.timezone import localdate
-from django.utils.translation import gettext as _
 
 from hub.access.principals import Scope
 from hub.admin_site.pages import badge, principal_of
@@ -18,7 +17,7 @@ from review.report.facts import label
 from review.runs.finding_schemas import FindingOut
 from review.runs.reviews import get_review, review_facts
 from review.runs.schemas import ReviewOut
-from review.triage.assigning import is_late
+from review.triage.assigning import due_in_words, is_late
 from review.triage.signing import state_of
 
 
@@ -49,11 +48,9 @@ def desk_context(review: Review, facts: ReviewOut, *, user_id: int | None, may_a
 
 def due_badge(finding: Finding | FindingOut) -> SafeString | str:
     """The day until which a finding is to be settled, marked where it is past; empty without one."""
-    if finding.due_on is None:
-        return ""
-    if is_late(finding, today=localdate()):
-        return badge("late", _("late: {day}").format(day=finding.due_on))
-    return badge("due", _("due on {day}").format(day=finding.due_on))
+    today = localdate()
+    text = due_in_words(finding, today=today)
+    return badge("late" if is_late(finding, today=today) else "due", text) if text else ""
 
 
 def _counts(facts: ReviewOut) -> list[tuple[str, int]]:

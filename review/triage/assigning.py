@@ -7,6 +7,7 @@ from datetime import date
 
 from django.contrib.auth.models import User
 from django.db.models import Q
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Classification
@@ -52,3 +53,11 @@ def find_assignee(name: str | None, findings: Iterable[Finding]) -> User | None:
 def is_late(finding: Finding | FindingOut, *, today: date) -> bool:
     """Whether a finding is still to be settled though its last day is past. ``today`` is a day of the hub's zone."""
     return finding.due_on is not None and finding.due_on < today and finding.triage in COUNTED
+
+
+def due_in_words(finding: Finding | FindingOut, *, today: date) -> str:
+    """The last day on which a finding is to be settled, and whether it is late; empty without one."""
+    if finding.due_on is None:
+        return ""
+    text = gettext("late: {day}") if is_late(finding, today=today) else gettext("due on {day}")
+    return text.format(day=finding.due_on)
