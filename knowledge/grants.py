@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
@@ -62,6 +63,23 @@ def curators_without_hub_role() -> list[str]:
     mine = Q(pk__in=grants.values("user_id")) | Q(groups__in=grants.values("group_id"))
     people = get_user_model().objects.filter(mine, is_active=True, is_superuser=False)
     return list(people.order_by("username").values_list("username", flat=True).distinct())
+
+
+def administrators_of(collection_ids: Iterable[int]) -> dict[int, list[str]]:
+    """The names of those who hold the role of an administrator in force, by collection, sorted. Two queries."""
+    grants = CollectionGrant.objects.in_force().filter(collection__in=collection_ids, role=Role.ADMINISTRATOR)
+    holders: dict[tuple[str, int], set[int]] = defaultdict(set)
+    for collection_id, user_id, group_id in grants.values_list("collection_id", "user_id", "group_id"):
+        holders[("user", user_id) if user_id else ("group", group_id)].add(collection_id)
+    users = [key for kind, key in holders if kind == "user"]
+    groups = [key for kind, key in holders if kind == "group"]
+    people = get_user_model().objects.filter(Q(pk__in=users) | Q(groups__in=groups), is_active=True)
+    found: dict[int, set[str]] = defaultdict(set)
+    for user in people.distinct().prefetch_related("groups") if holders else ():
+        keys = [("user", user.pk), *(("group", group.pk) for group in user.groups.all())]
+        for collection_id in set().union(*(holders.get(key, set()) for key in keys)):
+            found[collection_id].add(user.get_full_name() or user.get_username())
+    return defaultdict(list, {key: sorted(names) for key, names in found.items()})
 
 
 def carried_by_groups(principal: Principal, groups: Iterable[int]) -> list[str]:

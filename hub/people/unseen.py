@@ -11,8 +11,10 @@ from django.db.models import QuerySet
 from hub.access.principals import Principal
 from hub.access.services import principal_for_user
 from hub.people.rights import collections_named_to
+from knowledge.grants import administrators_of
 from knowledge.models import Collection
-from knowledge.questions.owners import MOST_OWNERS, administrators_of
+
+MOST_OWNERS = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

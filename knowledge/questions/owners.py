@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -15,12 +14,12 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from hub.access.permissions import Role
 from hub.access.principals import Principal, Scope
 from hub.access.services import record_event
 from hub.core.errors import Forbidden, InvalidInput, NotFound, RateLimited
 from knowledge.collections import get_collection
-from knowledge.models import Collection, CollectionGrant
+from knowledge.grants import administrators_of
+from knowledge.models import Collection
 from knowledge.models.questions import LONGEST_MESSAGE, LONGEST_QUESTION, OwnerRequest
 from knowledge.questions.kept import folded
 from knowledge.types.search import SearchFilter
@@ -57,23 +56,6 @@ def owned_collections(principal: Principal, asked: SearchFilter) -> list[Owned]:
     found = list(collections[:MOST_COLLECTIONS])
     names = administrators_of([one.pk for one in found])
     return [Owned(slug=one.slug, name=one.name, owners=tuple(names[one.pk][:MOST_OWNERS])) for one in found]
-
-
-def administrators_of(collection_ids: Iterable[int]) -> dict[int, list[str]]:
-    """The names of those who hold the role of an administrator in force, by collection, sorted. Two queries."""
-    grants = CollectionGrant.objects.in_force().filter(collection__in=collection_ids, role=Role.ADMINISTRATOR)
-    holders: dict[tuple[str, int], set[int]] = defaultdict(set)
-    for collection_id, user_id, group_id in grants.values_list("collection_id", "user_id", "group_id"):
-        holders[("user", user_id) if user_id else ("group", group_id)].add(collection_id)
-    users = [key for kind, key in holders if kind == "user"]
-    groups = [key for kind, key in holders if kind == "group"]
-    people = get_user_model().objects.filter(Q(pk__in=users) | Q(groups__in=groups), is_active=True)
-    found: dict[int, set[str]] = defaultdict(set)
-    for user in people.distinct().prefetch_related("groups") if holders else ():
-        keys = [("user", user.pk), *(("group", group.pk) for group in user.groups.all())]
-        for collection_id in set().union(*(holders.get(key, set()) for key in keys)):
-            found[collection_id].add(user.get_full_name() or user.get_username())
-    return defaultdict(list, {key: sorted(names) for key, names in found.items()})
 
 
 def ask_owner(principal: Principal, slug: str, question: str, message: str = "") -> OwnerRequest:
