@@ -52,7 +52,7 @@ def own_work(principal: Principal, *, now: datetime) -> OwnWork:
         to_sign=[one for one in _signed_once(principal)[:MOST_SHOWN] if may_sign_second(principal, one)],
         unsigned=list(_unsigned(principal)[:MOST_SHOWN]),
     )
-    with transaction.atomic():  # all lines wait for the disk once
+    with transaction.atomic(savepoint=False):  # all lines wait for the disk once
         for review_id in sorted({one.result.review.public_id for one in (*work.assigned, *work.ending)}):
             record_event(principal, "RESULT_VIEW", f"review:{review_id}", part="own_work")
     return work

@@ -96,7 +96,8 @@ def problems_of(browser: WebDriver) -> list[str]:
 
 @pytest.mark.parametrize(
     ("width", "language", "theme", "is_short"),
-    [(1366, "ja", "light", True), *(pytest.param(*look, False, marks=pytest.mark.long) for look in LOOKS)],
+    [pytest.param(1366, "ja", "light", True, marks=pytest.mark.long)]
+    + [pytest.param(*look, False, marks=pytest.mark.long) for look in LOOKS],
 )
 def test_every_page_is_whole_for_everybody(
     browser: WebDriver, live_server: Any, hub: PeopledHub, width: int, language: str, theme: str, is_short: bool
