@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('knowledge', '0036_document_edits'),
+        ('knowledge', '0038_worker_clocks'),
     ]
 
     operations = [
