@@ -33,8 +33,9 @@ GROWTH = math.log10(P95_MS[10**6] / P95_MS[10**5])
 # with the bundled model. So many cores read files (assumption).
 READ_S = 28.4 / 451
 WORKERS = 16
-# Measured (docs/performance.md, "Replicas"): processor milliseconds of a search at 10^5 in PostgreSQL alone; with
-# replicas, at the primary and at the replica that serves. Beyond, what is summed and walked grows as the wait does.
+# Processor milliseconds of a hybrid search at 10^5: in PostgreSQL alone; with replicas, at the primary and at the one
+# that serves (assumptions, until there are figures of benchmarks.replicas). Beyond, what is summed and walked grows as
+# the wait does.
 ALONE_MS, PRIMARY_MS, REPLICA_MS = 6.3, 2.0, 6.0
 REPLICAS = 2
 # A core is not to be busy for longer than this part of the time (assumption), or waits grow.
