@@ -182,9 +182,9 @@ def processor_ms(site: Site) -> float:
     """Processor time that a hub's answering processes have had so far, in milliseconds."""
     spent = 0
     for process in site.processes():
-        for task in Path(f"/proc/{process}/task").glob("*/schedstat"):
-            with suppress(OSError):  # a thread, or a connection, that has just ended
-                spent += int(task.read_text().split()[0])
+        with suppress(OSError):  # a thread, or a connection, that has just ended
+            for task in Path(f"/proc/{process}/task").iterdir():
+                spent += int((task / "schedstat").read_text().split()[0])
     return spent / 1e6
 
 
@@ -275,8 +275,8 @@ def main() -> None:
     with ExitStack() as stack:
         roots = {"before": asked.other.resolve(), "now": HERE}
         sites = [stack.enter_context(running(name, root)) for name, root in roots.items()]
-        columns = f"{'before: lower, median, 95 %':26} {'now':26}  ratio: lower, median  |"
-        print(f"{'ms, on the clock, then of processors':28}{columns}{columns}")
+        columns = f"{'  before: lower, median, 95 %':26} {'now':24} of lower, median |"
+        print(f"{'ms, on the clock | of processors':28}{columns}{columns}")
         report("one document, ingested", sites, lambda site, turn: [ingest(site, [files[turn]])], asked.documents)
         if not asked.only:
             report("one document, reviewed", sites, lambda site, turn: [review(site, one(site.documents, turn))], 30)
