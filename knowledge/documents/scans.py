@@ -21,7 +21,8 @@ from hub.core.errors import HubError
 from hub.core.ids import new_id
 from hub.core.languages import in_both
 from hub.core.lease import Lease, LeaseLost, claim, free
-from knowledge.documents.folders import FolderReport, Pass, Plan
+from knowledge.documents.folder_reports import FolderReport
+from knowledge.documents.passes import Pass, Plan
 from knowledge.models import Source
 from knowledge.sources import open_source
 

@@ -15,7 +15,8 @@ from hub.access.services import local_principal
 from hub.core.commands import HubCommand, cli_call
 from knowledge.collections import DEFAULT_COLLECTION, get_collection
 from knowledge.documents.anonymising import read_anonymising
-from knowledge.documents.folders import FolderReport, index_folder
+from knowledge.documents.folder_reports import FolderReport
+from knowledge.documents.folders import index_folder
 from knowledge.types.anonymising import KINDS
 from knowledge.types.chunks import ChunkOptions, ChunkStrategy, SizeUnit
 

@@ -10,7 +10,7 @@ from hub.core.embedded.launch import EmbeddedServerError
 from hub.core.errors import InvalidInput
 from hub.core.languages import in_both, in_language, shown
 from hub.core.texts import Text
-from knowledge.documents.folders import Problem
+from knowledge.documents.folder_reports import Problem
 from knowledge.embedders.base import EmbedderUnavailable
 from knowledge.parsers.errors import parse_error
 from knowledge.types.notices import Notice

@@ -8,7 +8,8 @@ import pytest
 
 from hub.access.principals import local_operator
 from hub.core.errors import InvalidInput
-from knowledge.documents.folders import FolderReport, index_folder
+from knowledge.documents.folder_reports import FolderReport
+from knowledge.documents.folders import index_folder
 from knowledge.documents.uploads import hash_file
 from knowledge.models import Document, DocumentVersion
 from knowledge.sources import FolderReader
@@ -55,7 +56,7 @@ def test_an_incremental_run_does_not_read_files_that_look_unchanged(folder, monk
     index(folder)
     read = []
     monkeypatch.setattr(
-        "knowledge.documents.folders.hash_file", lambda path: (read.append(path.name), hash_file(path))[1]
+        "knowledge.documents.passes.hash_file", lambda path: (read.append(path.name), hash_file(path))[1]
     )
     (folder / "用語.csv").write_bytes("用語,説明\nサーバー,計算機。\n".encode("cp932"))
     assert numbers(index(folder, incremental=True)) == (0, 1, 1, 0, 0)

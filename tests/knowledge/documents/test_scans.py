@@ -11,8 +11,9 @@ from hub.access.principals import local_operator
 from hub.core.errors import Conflict
 from hub.core.lease import claim
 from knowledge import tasks
-from knowledge.documents import folders, scans, sources
-from knowledge.documents.folders import FolderReport, index_folder
+from knowledge.documents import passes, scans, sources
+from knowledge.documents.folder_reports import FolderReport
+from knowledge.documents.folders import index_folder
 from knowledge.documents.uploads import create_document, hash_file
 from knowledge.models import DocumentVersion, Source
 from knowledge.sources.folder import FolderReader
@@ -34,7 +35,7 @@ def test_a_killed_scan_is_gone_on_with_and_ends_the_same(source, monkeypatch):
         return create_document(**arguments)
 
     with monkeypatch.context() as patch:
-        patch.setattr(folders, "create_document", create_one_then_die)
+        patch.setattr(passes, "create_document", create_one_then_die)
         with pytest.raises(KeyboardInterrupt):
             scans.scan(source.pk)
     assert len(live_paths()) == 1
@@ -63,7 +64,7 @@ def test_a_scan_that_lost_its_lease_writes_nothing_more(source, monkeypatch):
         Source.objects.filter(pk=source.pk).update(lease_token="another")
         return hash_file(path)
 
-    monkeypatch.setattr(folders, "hash_file", hash_and_lose)
+    monkeypatch.setattr(passes, "hash_file", hash_and_lose)
     assert scans.scan(source.pk) is False
     assert live_paths() == set()
 
@@ -119,14 +120,14 @@ def test_an_unforeseen_error_ends_in_the_report_and_is_raised(source, monkeypatc
 
 
 def test_the_command_goes_on_with_what_a_killed_run_left_in_work(folder):
-    plan = folders.Plan(
+    plan = passes.Plan(
         principal=local_operator(),
         reader=FolderReader(folder),
         collection="default",
         chunk_options=SMALL,
         incremental=True,
     )
-    folders.Pass(plan, FolderReport()).run()
+    passes.Pass(plan, FolderReport()).run()
     assert set(DocumentVersion.objects.values_list("status", flat=True)) == {"stored"}
     report = index_folder(
         principal=local_operator(), folder=folder, collection="default", chunk_options=SMALL, incremental=True

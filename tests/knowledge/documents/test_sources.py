@@ -10,7 +10,7 @@ from django.utils import translation
 
 from hub.access.models import AuditEvent
 from hub.access.principals import Role, local_operator
-from knowledge.documents import folders, sources
+from knowledge.documents import passes, sources
 from knowledge.documents.reading import count_documents
 from knowledge.documents.source_schemas import scan_report_out
 from knowledge.documents.uploads import hash_file
@@ -47,7 +47,7 @@ def test_the_cost_of_a_scan_without_changes_does_not_grow_with_the_number_of_fil
 def test_a_changed_file_is_a_new_version_and_only_that_one_is_read(source, folder, monkeypatch):
     run(source)
     read = []
-    monkeypatch.setattr(folders, "hash_file", lambda path: (read.append(path.name), hash_file(path))[1])
+    monkeypatch.setattr(passes, "hash_file", lambda path: (read.append(path.name), hash_file(path))[1])
     (folder / "用語.md").write_text("# 用語\n\nサーバーとは計算機と網をいう。\n", encoding="utf-8")
     assert run(source) == (0, 1, 2, 0, 0)
     assert read == ["用語.md"]
