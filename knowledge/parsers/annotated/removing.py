@@ -21,7 +21,7 @@ import pypdfium2.raw as pdfium_c
 from knowledge.parsers.annotated.docx_comments import PARAGRAPH_ID, date_of
 from knowledge.parsers.annotated.notes import is_of_hub
 from knowledge.parsers.annotated.package import PackageEditor
-from knowledge.parsers.annotated.returned import annotation_value, comment_text, copy_format
+from knowledge.parsers.annotated.returned import LONGEST_CHAIN, annotation_value, comment_text, copy_format
 from knowledge.parsers.annotated.xlsx_notes import sheet_parts
 from knowledge.parsers.docx.text import qn
 from knowledge.parsers.limits import ParseLimits
@@ -197,13 +197,21 @@ def _pdf(path: Path, references: frozenset[str]) -> bytes:
 
 
 def _leads_to_ours(page: pypdfium2.PdfPage, index: int, references: frozenset[str]) -> bool:
-    """Whether an annotation is the hub's, replies to one of it, or is its window."""
+    """Whether an annotation is the hub's, answers one of it, by way of other answers, too, or is the window of such."""
     annotation: Any = pdfium_c.FPDFPage_GetAnnot(page, index)
-    found = _is_ours(annotation_value(annotation, b"Contents"), references)
-    for key in (b"IRT", b"Parent"):
-        linked = pdfium_c.FPDFAnnot_GetLinkedAnnot(annotation, key)
-        if linked:
-            found |= _is_ours(annotation_value(linked, b"Contents"), references)
-            pdfium_c.FPDFPage_CloseAnnot(linked)
-    pdfium_c.FPDFPage_CloseAnnot(annotation)
+    found = False
+    for _step in range(LONGEST_CHAIN):
+        found = _is_ours(annotation_value(annotation, b"Contents"), references)
+        linked = None if found else _linked(annotation)
+        pdfium_c.FPDFPage_CloseAnnot(annotation)
+        if not linked:
+            break
+        annotation = linked
     return found
+
+
+def _linked(annotation: Any) -> Any:  # noqa: ANN401 (C handles)
+    """What an annotation answers, or is the window of; nothing for another."""
+    return pdfium_c.FPDFAnnot_GetLinkedAnnot(annotation, b"IRT") or pdfium_c.FPDFAnnot_GetLinkedAnnot(
+        annotation, b"Parent"
+    )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +33,7 @@ _W15 = "{http://schemas.microsoft.com/office/word/2012/wordml}"
 _GONE = frozenset({qn("w:del"), qn("w:moveFrom")})
 _ADDED = frozenset({qn("w:ins"), qn("w:moveTo")})
 _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
-_LONGEST_CHAIN = 100
+LONGEST_CHAIN = 100
 
 
 def read_notes(path: Path, *, limits: ParseLimits, folder: Path, filename: str) -> str:
@@ -104,7 +104,7 @@ def _threads(editor: PackageEditor, document: str) -> dict[str, tuple[str, bool]
 
 
 def _first_of_thread(own: str, threads: dict[str, tuple[str, bool]]) -> str:
-    for _step in range(_LONGEST_CHAIN):
+    for _step in range(LONGEST_CHAIN):
         parent = threads.get(own, ("", False))[0]
         if not parent:
             break
@@ -178,29 +178,48 @@ def _pdf(path: Path, _limits: ParseLimits) -> list[dict[str, Any]]:
 
 
 def _page_notes(page: pypdfium2.PdfPage) -> Iterator[dict[str, Any]]:
-    """Yield the notes of a page; what replies to one, or says that it is done, is found by what it is in reply to."""
-    notes: dict[str, dict[str, Any]] = {}
-    answers: list[tuple[str, str, list[str]]] = []
+    """Yield the notes of a page with what answers them, directly or by way of another answer, as readers write both.
+
+    The last state that somebody gave in a review counts; marks (✓) are a reader's own.
+    """
+    notes: dict[int, dict[str, Any]] = {}
+    parents: dict[int, int] = {}
     for index in range(pdfium_c.FPDFPage_GetAnnotCount(page)):
         annotation = pdfium_c.FPDFPage_GetAnnot(page, index)
-        text, author, name = (annotation_value(annotation, key) for key in (b"Contents", b"T", b"NM"))
-        day = annotation_value(annotation, b"M")[2:10]
         parent = pdfium_c.FPDFAnnot_GetLinkedAnnot(annotation, b"IRT")
         if parent:
-            shown_day = f"{day[:4]}-{day[4:6]}-{day[6:]}" if day.isdecimal() and len(day) == 8 else ""
-            answers.append(
-                (annotation_value(parent, b"NM"), annotation_value(annotation, b"State"), [author, shown_day, text])
-            )
+            parents[index] = pdfium_c.FPDFPage_GetAnnotIndex(page, parent)
             pdfium_c.FPDFPage_CloseAnnot(parent)
-        elif text:
-            notes[name or f"{index}"] = _note(text, [], is_done=False, words=None)
+        elif text := annotation_value(annotation, b"Contents"):
+            notes[index] = _note(text, [], is_done=False, words=None)
         pdfium_c.FPDFPage_CloseAnnot(annotation)
-    for name, state, reply in answers:
-        if name in notes and state:
-            notes[name]["is_done"] = state in ("Completed", "Accepted")
-        elif name in notes and reply[2].strip():
-            notes[name]["replies"].append(reply)
+    for index in parents:
+        note = notes.get(_first_note(index, parents))
+        if note is not None:
+            annotation = pdfium_c.FPDFPage_GetAnnot(page, index)
+            _add_answer(note, annotation)
+            pdfium_c.FPDFPage_CloseAnnot(annotation)
     yield from notes.values()
+
+
+def _first_note(index: int, parents: Mapping[int, int]) -> int:
+    for _step in range(LONGEST_CHAIN):
+        if index not in parents:
+            break
+        index = parents[index]
+    return index
+
+
+def _add_answer(note: dict[str, Any], annotation: Any) -> None:  # noqa: ANN401 (a C handle)
+    text, author, day, state, model = (
+        annotation_value(annotation, key) for key in (b"Contents", b"T", b"M", b"State", b"StateModel")
+    )
+    if model in ("", "Review") and state:
+        note["is_done"] = state in ("Completed", "Accepted")
+    elif not state and text.strip():
+        date = day[2:10]
+        is_date = date.isdecimal() and len(date) == 8
+        note["replies"].append([author, f"{date[:4]}-{date[4:6]}-{date[6:]}" if is_date else "", text])
 
 
 def annotation_value(annotation: Any, key: bytes) -> str:  # noqa: ANN401 (a C handle)

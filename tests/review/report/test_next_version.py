@@ -19,7 +19,9 @@ from review.models import Review
 from review.report import build_report
 from review.report.answers import apply_answers
 from review.report.facts import ReportOptions
+from review.runs.reviews import review_facts
 from tests.knowledge.parsers.pdf_writer import PdfPage, write_pdf
+from tests.review.report.pdf_answers import AnsweredPdf
 from tests.review.report.test_annotated import OPERATOR, annotated, design_in_word, review_file
 from tests.review.report.test_returned import Copy, quoting
 
@@ -115,9 +117,14 @@ def test_a_pdf_keeps_the_notes_of_others_alone(tmp_path: Path):
     review = review_file(path)
     content = annotated(review)
     assert any("hub:rev" in text for text in notes_in(content))
+    answered = AnsweredPdf(content)
+    finding = next(one for one in review_facts(review, everything=True).findings if one.evidence)
+    first = answered.reply(answered.note_of(finding), "山田", "直します。")
+    answered.reply(first, "鈴木", "お願いします。")
+    content = answered.bytes()
     stored, _name = stored_next(review, content)
     assert notes_in(stored) == ["図を直してください。"]
-    for sign in ("hub:rev", "hub:fnd"):
+    for sign in ("hub:rev", "hub:fnd", "直します", "お願い"):
         wide = sign.encode("utf-16-be")
         assert not any(
             form in stored for form in (sign.encode(), wide, wide.hex().encode(), wide.hex().upper().encode())
