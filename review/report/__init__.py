@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -15,14 +14,12 @@ from hub.access.services import record_event
 from hub.core.errors import InvalidInput
 from review.report.annotated import annotated_copy
 from review.report.facts import ReportFacts, ReportOptions, load_facts
+from review.report.names import name_to_file_by
 from review.report.texts import render_html, render_json, render_markdown
 from review.report.word import render_docx
 from review.report.workbook import render_xlsx
 
 LANGUAGES = ("ja", "en")
-MOST_OF_TITLE = 60
-"""Characters of a title in a file's name: with the rest in UTF-8 it stays below the 255 bytes that names may have."""
-_NOT_IN_NAMES = re.compile(r"[\\/:*?\"<>|\s\x00-\x1f\x7f]+")
 XLSX_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 DOCX_TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 
@@ -100,13 +97,6 @@ def _made(form: Format, principal: Principal, facts: ReportFacts) -> Report:
     if form.render is None:
         copy = annotated_copy(principal, facts)
         return Report(*copy, is_text=copy.content_type.startswith("text/"))
-    content = form.render(facts)
-    return Report(content, form.content_type, f"{_name(form, facts)}.{form.suffix}", form.is_text)
-
-
-def _name(form: Format, facts: ReportFacts) -> str:
-    """What a report is called where people file it: its kind, its document, the version and the day of the review."""
     kind = _("Table of findings") if form.suffix == "xlsx" else _("Review report")
-    title = _NOT_IN_NAMES.sub(" ", facts.title).strip()[:MOST_OF_TITLE].rstrip(". ")
-    parts = [str(kind), title, f"v{facts.review.version}", f"{facts.day:%Y%m%d}" if facts.day else ""]
-    return "_".join(filter(None, parts))
+    filename = f"{name_to_file_by(str(kind), facts)}.{form.suffix}"
+    return Report(form.render(facts), form.content_type, filename, form.is_text)

@@ -25,6 +25,7 @@ from review.report.annotated.returned import Quoted, read_returned, words_by_not
 from review.report.annotated.suggestion_diff import suggestion_diff
 from review.report.answer_file import AnswerFile
 from review.report.facts import ReportFacts
+from review.report.names import name_to_file_by
 
 CONTENT_TYPES = {
     "docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
@@ -55,11 +56,10 @@ def annotated_copy(principal: Principal, facts: ReportFacts) -> Copy:
     markup, blocks = _markup(facts, version)
     resource = f"document:{facts.review.document_id}"
     record_event(principal, "DOCUMENT_DOWNLOAD", resource, version=version.number, review=facts.review.review_id)
-    stem, suffix = PurePath(version.filename).stem, PurePath(version.filename).suffix
-    name = _("{stem} with findings").format(stem=stem)
+    name = name_to_file_by(_("Document with findings"), facts)
     if can_annotate(version):
         made = annotate_original(principal, version, markup, blocks).content
-        return Copy(made, CONTENT_TYPES[version.format], f"{name}{suffix}")
+        return Copy(made, CONTENT_TYPES[version.format], f"{name}{PurePath(version.filename).suffix}")
     wants_diff = facts.options.tracked_changes and version.format in _TEXTS
     if wants_diff and (diff := suggestion_diff(markup, PurePath(version.filename).name)):
         return Copy(diff, "text/x-diff; charset=utf-8", f"{name}.diff")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import re
 import zipfile
 from collections.abc import Iterator
 from io import BytesIO
@@ -22,6 +24,8 @@ from knowledge.originals import annotated as copies_of_originals
 from review.models import Review, Triage
 from review.report import build_report
 from review.report.annotated.references import REFERENCE, is_written_here, reference_line
+from review.report.facts import ReportOptions, load_facts
+from review.report.names import name_to_file_by
 from review.runs import execution
 from review.runs.reviews import get_review, review_facts, start_review
 from review.triage.decisions import TriageChange, triage_finding
@@ -142,7 +146,7 @@ def test_what_people_decided_is_in_the_comment(word_file):
 def test_the_copy_has_a_name_to_file_it_by_and_leaves_lines_in_the_audit_trail(word_file):
     review = review_file(word_file)
     report = build_report(principal=OPERATOR, review_id=review.public_id, report_format="annotated", language="ja")
-    assert report.filename == "図書予約_基本設計書_指摘付き.docx"
+    assert re.fullmatch(r"指摘付き文書_図書予約システム 基本設計書_v1_\d{8}\.docx", report.filename)
     assert AuditEvent.objects.filter(action="REPORT_DOWNLOAD", details__format="annotated").count() == 1
     assert AuditEvent.objects.filter(action="DOCUMENT_DOWNLOAD", details__review=review.public_id).count() == 1
 
@@ -172,7 +176,8 @@ def test_a_reference_is_of_one_finding_and_one_review():
 def test_a_text_comes_back_with_marks_and_the_notes_below(review):
     report = build_report(principal=OPERATOR, review_id=review.public_id, report_format="annotated", language="ja")
     text = report.content.decode()
-    assert (report.filename, report.is_text) == ("設計書_指摘付き.md", True)
+    assert re.fullmatch(r"指摘付き文書_.+_v1_\d{8}\.md", report.filename)
+    assert report.is_text
     findings = review_facts(review, everything=True).findings
     for finding in findings:
         assert finding.id in text
@@ -191,3 +196,12 @@ def test_one_persons_copies_leave_a_turn_for_others(tmp_path, monkeypatch):
         annotated(review)
     with copies_of_originals.turn(other):
         assert annotated(review)
+
+
+def test_a_title_that_is_the_name_of_a_file_goes_without_its_endings(review):
+    facts = load_facts(OPERATOR, review.public_id, baseline="", options=ReportOptions())
+    day = f"{facts.day:%Y%m%d}"
+    for title in ("設計書.docx", "設計書.docx.docx", "設計書.PDF"):
+        assert name_to_file_by("報告書", dataclasses.replace(facts, title=title)) == f"報告書_設計書_v1_{day}"
+    edition = dataclasses.replace(facts, title="設計書 第1.2版")
+    assert name_to_file_by("報告書", edition) == f"報告書_設計書 第1.2版_v1_{day}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -41,7 +42,7 @@ def test_each_finding_is_a_highlight_with_a_note(pdf_file):
     review = review_file(pdf_file)
     report = build_report(principal=OPERATOR, review_id=review.public_id, report_format="annotated", language="ja")
     assert report.content.startswith(pdf_file.read_bytes())
-    assert report.filename == "基本設計書_指摘付き.pdf"
+    assert re.fullmatch(r"指摘付き文書_.+_v1_\d{8}\.pdf", report.filename)
     with pdfplumber.open(BytesIO(report.content)) as document:
         page = document.pages[0]
         words = [(note["contents"], words_under(page, note)) for note in page.annots]

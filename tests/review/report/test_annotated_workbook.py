@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import zipfile
 from io import BytesIO
 from pathlib import Path
@@ -58,7 +59,7 @@ def test_each_finding_is_a_note_on_the_cell_with_its_words(workbook):
                 assert [value for value, _text in own if one.quote in value]
                 checked += 1
     assert checked
-    assert report.filename == "機能設計_指摘付き.xlsx"
+    assert re.fullmatch(r"指摘付き文書_.+_v1_\d{8}\.xlsx", report.filename)
 
 
 def test_own_notes_charts_and_cells_stay(workbook):
