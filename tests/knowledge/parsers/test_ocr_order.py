@@ -1,0 +1,71 @@
+"""The order in which the lines of a page are read, by where they stand."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Sequence
+
+import pytest
+
+from knowledge.parsers.ocr.engine import FoundLine
+from knowledge.parsers.ocr.order import in_order
+
+HEIGHT = 40.0
+Box = tuple[float, float, float, float]
+
+
+def line(text: str, box: Box, *, skew: float = 0.0) -> FoundLine:
+    """A line in a box (left, top, right, bottom) of a page whose lines fall by ``skew``."""
+    left, top, right, bottom = box
+    corners = [(x - skew * y, y + skew * x) for x, y in ((left, top), (right, top), (right, bottom), (left, bottom))]
+    quad = (corners[0], corners[1], corners[2], corners[3])
+    return FoundLine(text=text, confidence=1.0, quad=quad, centres=(), is_vertical=bottom - top > right - left)
+
+
+def column(name: str, count: int, left: float, *, width: float = 640.0, top: float = 100.0) -> list[FoundLine]:
+    return [line(f"{name}{at}", (left, top + 60 * at, left + width, top + 60 * at + HEIGHT)) for at in range(count)]
+
+
+def read(lines: Sequence[FoundLine], *, skew: float = 0.0) -> list[str]:
+    shuffled = random.Random(1).sample(list(lines), len(lines))
+    return [one.text for one in in_order(shuffled, skew)]
+
+
+@pytest.mark.parametrize("second", [2, 3, 20])
+@pytest.mark.parametrize("gutter", [30.0, 80.0])
+def test_the_second_column_comes_after_the_first_however_short_it_is(second: int, gutter: float) -> None:
+    lines = [*column("左", 20, 140.0), *column("右", second, 780.0 + gutter, top=90.0)]
+    assert read(lines) == [one.text for one in lines]
+
+
+def test_a_column_that_has_a_table_stays_a_column_and_the_table_is_read_by_rows() -> None:
+    rows = [
+        line(f"表{row}{cell}", (left, 400 + 50.0 * row, left + 150, 440 + 50.0 * row))
+        for row in range(6)
+        for cell, left in (("甲", 860.0), ("乙", 1300.0))
+    ]
+    lines = [*column("左", 20, 140.0), *column("右", 4, 850.0), *rows, *column("下", 6, 850.0, top=800.0)]
+    assert read(lines) == [one.text for one in lines]
+
+
+def test_a_heading_over_both_columns_and_a_skewed_page_change_nothing() -> None:
+    skew = math.tan(math.radians(0.8))
+    head = line("見出し", (140, 20, 1480, 70), skew=skew)
+    left = [line(f"左{at}", (140, 120 + 60.0 * at, 780, 160 + 60.0 * at), skew=skew) for at in range(15)]
+    right = [line(f"右{at}", (840, 130 + 60.0 * at, 1480, 170 + 60.0 * at), skew=skew) for at in range(9)]
+    assert read([head, *left, *right], skew=skew) == [one.text for one in (head, *left, *right)]
+
+
+def test_a_table_with_names_and_descriptions_is_read_row_by_row() -> None:
+    rows = [
+        line(f"{name}{at}", (left, 100 + 60.0 * at, left + width, 140 + 60.0 * at))
+        for at in range(8)
+        for name, left, width in (("番号", 140.0, 60.0), ("名称", 260.0, 300.0), ("説明", 700.0, 700.0))
+    ]
+    assert read(rows) == [one.text for one in rows]
+
+
+def test_columns_of_vertical_text_are_read_from_the_right() -> None:
+    lines = [line(f"行の文字{at}", (1400 - 70.0 * at, 100, 1440 - 70.0 * at, 1500)) for at in range(12)]
+    assert read(lines) == [one.text for one in lines]
