@@ -9,12 +9,11 @@ from difflib import SequenceMatcher
 from pathlib import Path
 from statistics import fmean
 
-import numpy as np
 from PIL import Image
 
-from knowledge.parsers.ocr.columns import as_row
 from knowledge.parsers.ocr.detection import find_lines
 from knowledge.parsers.ocr.engine import FoundLine, FoundText, OcrUnavailable
+from knowledge.parsers.ocr.lines import BACK, ImageLines, size_of
 from knowledge.parsers.ocr.recognition import LineText, Recogniser
 from knowledge.types.ocr import Quad
 
@@ -86,89 +85,77 @@ class PpOcr:
 
     def read(self, image: Image.Image) -> FoundText:
         quads, skew = find_lines(image, self._finder)
-        turn = self._turn(image, quads)
-        upright = image
+        lines = ImageLines(image, self._recogniser)
+        turn = _turn(lines, quads)
         if turn:
-            upright = image.transpose(_BACK[turn])
-            quads, skew = find_lines(upright, self._finder)
-        lines = [line for quad in quads if (line := self._line(upright, quad)) is not None]
-        return FoundText(lines=[turned(line, turn, upright.size) for line in lines], turn=turn, skew=skew)
-
-    def _line(self, image: Image.Image, quad: Quad) -> FoundLine | None:
-        cut = cut_out(image, quad)
-        is_vertical = cut.height >= _TALL * cut.width
-        read = self._column(cut) if is_vertical else self._recogniser.read(cut)
-        if not read.text.strip() or read.confidence < _LEAST_CONFIDENCE:
-            return None
-        return FoundLine(
-            text=read.text, confidence=read.confidence, quad=quad, centres=read.centres, is_vertical=is_vertical
-        )
-
-    def _column(self, cut: Image.Image) -> LineText:
-        """Read a column lying on its side, and as a row of upright characters where it is long enough."""
-        lying = self._recogniser.read(cut.transpose(Image.Transpose.ROTATE_90))
-        row = as_row(cut) if cut.height >= _COLUMN * cut.width else None
-        if row is None:
-            return lying
-        read = self._recogniser.read(row.image)
-        if read.confidence < lying.confidence - _ROW_SLACK or len(read.text) < len(lying.text) - 1:
-            return lying
-        centres = tuple(map(row.along_column, read.centres))
-        return LineText(text=read.text, confidence=read.confidence, centres=centres)
-
-    def _turn(self, image: Image.Image, quads: Sequence[Quad]) -> int:
-        """Tell how far an image lies turned clockwise, by reading its longest lines each way.
-
-        Vertical text that lies on its side reads like horizontal text, in the same order.
-        """
-        longest = sorted(quads, key=_length, reverse=True)[:_SAMPLES]
-        cuts = [cut_out(image, quad) for quad in longest]
-        tall = [cut for cut in cuts if cut.height >= _COLUMN * cut.width]
-        wide = [cut for cut in cuts if cut.width >= _COLUMN * cut.height]
-        if len(tall) <= len(wide):
-            over = [cut.transpose(Image.Transpose.ROTATE_180) for cut in wide]
-            return 180 if wide and self._mean(over) > self._mean(wide) + _TURNED else 0
-        lying = [cut.transpose(Image.Transpose.ROTATE_90) for cut in tall]
-        other = [cut.transpose(Image.Transpose.ROTATE_270) for cut in tall]
-        if self._mean(lying) >= self._mean(other):
-            return 0 if self._are_columns(tall) else 90
-        over = [cut.transpose(Image.Transpose.ROTATE_180) for cut in tall]
-        return 180 if self._are_columns(over) else 270
-
-    def _are_columns(self, cuts: Sequence[Image.Image]) -> bool:
-        """Whether tall lines are columns of upright Japanese characters, and not horizontal ones on their side."""
-        lying = "".join(self._recogniser.read(cut.transpose(Image.Transpose.ROTATE_90)).text for cut in cuts)
-        wide = sum(1 for char in lying if char >= "\u3000")
-        rows = [self._recogniser.read(row.image) for cut in cuts if (row := as_row(cut)) is not None]
-        if 2 * wide <= len(lying) or not rows or fmean(row.confidence for row in rows) < _UPRIGHT:
-            return False
-        upright = "".join(row.text for row in rows)
-        return SequenceMatcher(None, lying, upright, autojunk=False).ratio() >= _AGREEING
-
-    def _mean(self, cuts: Sequence[Image.Image]) -> float:
-        return fmean(self._recogniser.read(cut).confidence for cut in cuts)
+            lines = ImageLines(image.transpose(BACK[turn]), self._recogniser)
+            quads, skew = find_lines(lines.image, self._finder)
+        found = [line for quad in quads if (line := _line(lines, quad)) is not None]
+        return FoundText(lines=[turned(line, turn, lines.image.size) for line in found], turn=turn, skew=skew)
 
 
-# What turns an image back that lies turned clockwise; Pillow turns against the clock.
-_BACK = {
-    90: Image.Transpose.ROTATE_90,
-    180: Image.Transpose.ROTATE_180,
-    270: Image.Transpose.ROTATE_270,
-}
+def _line(lines: ImageLines, quad: Quad) -> FoundLine | None:
+    width, height = size_of(quad)
+    is_vertical = height >= _TALL * width
+    read = _column(lines, quad) if is_vertical else lines.read(quad)
+    if not read.text.strip() or read.confidence < _LEAST_CONFIDENCE:
+        return None
+    return FoundLine(
+        text=read.text, confidence=read.confidence, quad=quad, centres=read.centres, is_vertical=is_vertical
+    )
 
 
-def _length(quad: Quad) -> float:
-    (ax, ay), (bx, by), _c, (dx, dy) = quad
-    return float(max(np.hypot(bx - ax, by - ay), np.hypot(dx - ax, dy - ay)))
+def _column(lines: ImageLines, quad: Quad) -> LineText:
+    """Read a column lying on its side, and as a row of upright characters where it is long enough."""
+    lying = lines.read(quad, 90)
+    found = lines.read_row(quad) if _is_tall(quad) else None
+    if found is None:
+        return lying
+    row, read = found
+    if read.confidence < lying.confidence - _ROW_SLACK or len(read.text) < len(lying.text) - 1:
+        return lying
+    centres = tuple(map(row.along_column, read.centres))
+    return LineText(text=read.text, confidence=read.confidence, centres=centres)
 
 
-def cut_out(image: Image.Image, quad: Quad) -> Image.Image:
-    """Cut a line out of an image and lay it straight."""
-    (ax, ay), (bx, by), _c, (dx, dy) = quad
-    width = max(1, round(float(np.hypot(bx - ax, by - ay))))
-    height = max(1, round(float(np.hypot(dx - ax, dy - ay))))
-    steps = ((bx - ax) / width, (dx - ax) / height, ax, (by - ay) / width, (dy - ay) / height, ay)
-    return image.transform((width, height), Image.Transform.AFFINE, steps, Image.Resampling.BICUBIC, fillcolor=255)
+def _is_tall(quad: Quad) -> bool:
+    width, height = size_of(quad)
+    return height >= _COLUMN * width
+
+
+def _is_wide(quad: Quad) -> bool:
+    width, height = size_of(quad)
+    return width >= _COLUMN * height
+
+
+def _turn(lines: ImageLines, quads: Sequence[Quad]) -> int:
+    """Tell how far an image lies turned clockwise, by reading its longest lines each way.
+
+    Vertical text that lies on its side reads like horizontal text, in the same order.
+    """
+    longest = sorted(quads, key=_length, reverse=True)[:_SAMPLES]
+    tall, wide = list(filter(_is_tall, longest)), list(filter(_is_wide, longest))
+    if len(tall) <= len(wide):
+        better = lines.confidence(wide) + _TURNED if wide else 1.0
+        return 180 if better < 1.0 and lines.confidence(wide, 180) > better else 0
+    if lines.confidence(tall, 90) >= lines.confidence(tall, 270):
+        return 0 if _are_columns(lines, tall, 0) else 90
+    return 180 if _are_columns(lines, tall, 180) else 270
+
+
+def _are_columns(lines: ImageLines, quads: Sequence[Quad], turn: int) -> bool:
+    """Whether tall lines are columns of upright Japanese characters, and not horizontal ones on their side."""
+    lying = "".join(lines.read(quad, 90 + turn).text for quad in quads)
+    wide = sum(1 for char in lying if char >= "\u3000")
+    rows = [found[1] for quad in quads if (found := lines.read_row(quad, turn)) is not None]
+    if 2 * wide <= len(lying) or not rows or fmean(row.confidence for row in rows) < _UPRIGHT:
+        return False
+    upright = "".join(row.text for row in rows)
+    return SequenceMatcher(None, lying, upright, autojunk=False).ratio() >= _AGREEING
+
+
+def _length(quad: Quad) -> int:
+    return max(size_of(quad))
 
 
 def turned(line: FoundLine, turn: int, size: tuple[int, int]) -> FoundLine:
