@@ -5,6 +5,8 @@ this repository, reads them clean and as bad scans with each engine, and prints 
 that are wrong, missing or too many (CER), the same in reading order where the page has one (order), processor seconds
 per page and the peak of memory. Each engine runs in a process of its own.
 
+With ``--scans FOLDER`` it reads real scans instead, once and as they are, whose text is known (`benchmarks.ocr_scans`).
+
 CER compares each read line with the characters that stand in its box, and counts characters in no box as missing; what
 was read where there is no text (a stamp) is not counted. Before, both are folded by NFKC and lose their blanks.
 """
@@ -21,7 +23,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from benchmarks.ocr_pages import DPI, KINDS, TruePage, degraded, rendered_pages
+from benchmarks.ocr_pages import DPI, TruePage, degraded, rendered_pages
+from benchmarks.ocr_scans import scanned_pages
 from knowledge.parsers.ocr.engine import OcrEngine
 from knowledge.parsers.ocr.ppocr import PpOcr
 from knowledge.parsers.ocr.reading import read_image
@@ -29,7 +32,7 @@ from knowledge.parsers.ocr.tesseract import Tesseract
 from knowledge.types.ocr import PageReading, Quad
 
 ENGINES: dict[str, Callable[[], OcrEngine]] = {"ppocr": PpOcr, "tesseract": Tesseract}
-IN_ORDER = ("text", "two columns", "vertical", "English")
+IN_ORDER = frozenset({"text", "two columns", "vertical", "English", "multicol", "singlecol", "deposition", "filing"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,15 +57,18 @@ def main() -> None:
     parser.add_argument("--engines", nargs="*", default=list(ENGINES), choices=list(ENGINES))
     parser.add_argument("--pages", type=int, default=0, help="only the first pages of each kind")
     parser.add_argument("--save", type=Path, help="write each reading's figures as JSON lines")
+    parser.add_argument("--scans", type=Path, help="a folder of scans with their text as hOCR, instead of made pages")
     options = parser.parse_args()
-    pages = [page for kind in KINDS for page in _of_kind(rendered_pages(), kind)[: options.pages or None]]
+    known = scanned_pages(options.scans) if options.scans else rendered_pages()
+    kinds = list(dict.fromkeys(page.kind for page in known))
+    pages = [page for kind in kinds for page in _of_kind(known, kind)[: options.pages or None]]
     found: list[Measured] = []
     for name in options.engines:
         with multiprocessing.get_context("fork").Pool(1) as pool:
-            measured, peak = pool.apply(_measure, (name, pages))
+            measured, peak = pool.apply(_measure, (name, pages, not options.scans))
         found += measured
         print(f"\n{name}: peak {peak:.0f} MiB with the pages themselves", flush=True)
-        _print(measured)
+        _print(measured, kinds)
     if options.save:
         lines = (json.dumps(asdict(one), ensure_ascii=False) for one in found)
         options.save.write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -72,10 +78,10 @@ def _of_kind(pages: Sequence[TruePage], kind: str) -> list[TruePage]:
     return [page for page in pages if page.kind == kind]
 
 
-def _measure(name: str, pages: Sequence[TruePage]) -> tuple[list[Measured], float]:
+def _measure(name: str, pages: Sequence[TruePage], with_degraded: bool) -> tuple[list[Measured], float]:
     engine: OcrEngine = ENGINES[name]()
     found = []
-    for is_degraded in (False, True):
+    for is_degraded in (False, True) if with_degraded else (False,):
         for page in pages:
             seen = degraded(page) if is_degraded else page
             before = _processor_seconds()
@@ -142,9 +148,9 @@ def distance(one: str, other: str) -> int:
     return row[-1]
 
 
-def _print(measured: Sequence[Measured]) -> None:
+def _print(measured: Sequence[Measured], kinds: Sequence[str]) -> None:
     print(f"{'kind':14}{'pages':>6}{'clean':>9}{'order':>9}{'degraded':>10}{'order':>9}{'s/page':>8}{'turned':>8}")
-    for kind in (*KINDS, "all"):
+    for kind in (*kinds, "all"):
         rows = [row for row in measured if kind in (row.kind, "all")]
         shares = []
         for is_degraded in (False, True):
@@ -152,11 +158,14 @@ def _print(measured: Sequence[Measured]) -> None:
             total = sum(row.characters for row in of) or 1
             ordered = [row for row in of if row.kind in IN_ORDER]
             in_order = sum(row.errors_in_order for row in ordered) / (sum(row.characters for row in ordered) or 1)
-            shares += [f"{sum(row.errors for row in of) / total:.2%}", f"{in_order:.2%}" if ordered else "-"]
+            shares += [
+                f"{sum(row.errors for row in of) / total:.2%}" if of else "-",
+                f"{in_order:.2%}" if ordered else "-",
+            ]
         seconds = statistics.fmean(row.seconds for row in rows)
         turned = sum(1 for row in rows if row.turn)
         print(
-            f"{kind:14}{len(rows) // 2:>6}{shares[0]:>9}{shares[1]:>9}{shares[2]:>10}{shares[3]:>9}"
+            f"{kind:14}{len({row.page for row in rows}):>6}{shares[0]:>9}{shares[1]:>9}{shares[2]:>10}{shares[3]:>9}"
             f"{seconds:>8.2f}{turned:>8}"
         )
     weak = [row for row in measured if row.errors > 0.08 * row.characters]

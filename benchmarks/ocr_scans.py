@@ -1,0 +1,48 @@
+"""Real scans whose text is known, as hOCR: `img/NAME.png` or `.jpg`, and `ground_truth/NAME.hocr` or `.truth.hocr`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from lxml import html
+from PIL import Image
+
+from benchmarks.ocr_pages import TruePage
+
+_BOX = re.compile(r"\bbbox (-?\d+) (-?\d+) (-?\d+) (-?\d+)")
+
+
+def scanned_pages(folder: Path) -> list[TruePage]:
+    """Read the pages of a folder; the kind of a page is its name without the number."""
+    pages = []
+    for truth in sorted((folder / "ground_truth").glob("*.hocr")):
+        name = truth.name.removesuffix(".hocr").removesuffix(".truth")
+        picture = next((folder / "img").glob(f"{name}.*"), None)
+        if picture is not None:
+            kind = re.sub(r"_\d+$", "", name)
+            image = Image.open(picture).convert("L")
+            pages.append(TruePage(name=name, kind=kind, image=image, characters=tuple(_characters(truth, image))))
+    return pages
+
+
+def _characters(truth: Path, image: Image.Image) -> Iterator[tuple[str, float, float]]:
+    """Yield the characters in the order of the file, spread evenly over the box of their word."""
+    root = html.fromstring(truth.read_bytes())
+    page = next(_boxes(root.xpath("//*[@class='ocr_page']")))
+    across, down = image.width / (page[2] - page[0]), image.height / (page[3] - page[1])
+    words = root.xpath("//*[@class='ocrx_word']")
+    for word, (left, top, right, bottom) in zip(words, _boxes(words), strict=True):
+        text = "".join(word.text_content().split())
+        for at, char in enumerate(text):
+            yield char, (left + (right - left) * (at + 0.5) / len(text)) * across, (top + bottom) / 2 * down
+
+
+def _boxes(elements: list[html.HtmlElement]) -> Iterator[tuple[int, int, int, int]]:
+    for element in elements:
+        found = _BOX.search(element.get("title", ""))
+        if found is None:
+            raise ValueError(f"no bbox: {element.get('title', '')[:80]}")
+        left, top, right, bottom = map(int, found.groups())
+        yield left, top, right, bottom
