@@ -14,9 +14,9 @@ from knowledge.answering.chance import Trees
 class Settings:
     """How many trees, how deep, how much each counts; ``ridge`` and ``least`` keep leaves with few rows small."""
 
-    trees: int = 240
+    trees: int = 160
     depth: int = 4
-    rate: float = 0.06
+    rate: float = 0.08
     ridge: float = 6.0
     least: float = 6.0
     rows: float = 0.8
@@ -31,19 +31,14 @@ def fit_trees(
     labels: NDArray[np.float64],
     weights: NDArray[np.float64],
     settings: Settings = Settings(),
-    *,
-    by_hand: NDArray[np.float64] | float = 0.0,
 ) -> Trees:
-    """Fit trees to rows of signs that answer (1) or don't (0); the same rows give the same trees.
-
-    ``by_hand`` is what else is added to the logarithm of each row's odds: the trees make up for the rest.
-    """
+    """Fit trees to rows of signs that answer (1) or don't (0); the same rows give the same trees."""
     random = np.random.default_rng(settings.seed)
     limits = [_limits(rows[:, column], settings.bins) for column in range(rows.shape[1])]
     binned = np.stack([_binned(rows[:, column], limits[column]) for column in range(rows.shape[1])], axis=1)
     share = float(np.average(labels, weights=weights))
     base = float(np.log(share / (1 - share)))
-    odds = np.full(len(rows), base) + by_hand
+    odds = np.full(len(rows), base)
     grown = []
     for _number in range(settings.trees):
         chance = 1 / (1 + np.exp(-odds))

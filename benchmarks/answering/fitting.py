@@ -17,7 +17,7 @@ from benchmarks.answering.files import fields_asked, read_files, without_answers
 from benchmarks.answering.halves import SEED, Half
 from benchmarks.retrieval.question_sets import Question, QuestionSet, load_set
 from hub.access.principals import local_operator
-from knowledge.answering.chance import FILE, odds_by_name
+from knowledge.answering.chance import FILE
 from knowledge.answering.extractive import read_material
 from knowledge.search import search
 from knowledge.text.folding import fold_terms
@@ -109,14 +109,8 @@ def fit(names: Sequence[str], judged: Sequence[Judged], settings: Settings = Set
             rows.append(version)
             labels.append(one.labels[known] == ANSWERS)
             weights.append(np.full(int(known.sum()), sum(sizes.values()) / len(sizes) / sizes[one.set_name]))
-    everything = np.concatenate(rows)
     trees = fit_trees(
-        tuple(names),
-        everything,
-        np.concatenate(labels).astype(float),
-        np.concatenate(weights),
-        settings,
-        by_hand=odds_by_name(names, everything),
+        tuple(names), np.concatenate(rows), np.concatenate(labels).astype(float), np.concatenate(weights), settings
     )
     questions = {name: sum(one.way != "out" for one in judged if one.set_name == name) for name in sizes}
     return {

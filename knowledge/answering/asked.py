@@ -180,14 +180,22 @@ def read_asked(question: str) -> AskedThing:
     if (meaning := _MEANING.match(folded)) is not None:
         word = (meaning["ja"] or meaning["en"] or "").strip()
         return AskedThing(kind=Wanted.MEANING, focus=word, phrase=word)
-    asks_beside = _ASKS_BESIDE.search(stem) is not None
-    for kind, pattern in _KIND_OF_NOUN:
-        if focus and not asks_beside and pattern.search(focus):
-            return AskedThing(kind=kind, focus=focus, phrase=phrase, unit=unit)
+    named = None if _ASKS_BESIDE.search(stem) else kind_of_noun(focus)
+    if named is not None:
+        return AskedThing(kind=named, focus=focus, phrase=phrase, unit=unit)
     is_open = _ASKING.search(folded) or _OPEN_EN.search(folded) or (focus and stem.endswith(focus))
     is_question = folded.rstrip("?。 ").endswith("か") or _YES_NO_EN.match(folded)
     kind = Wanted.YES_NO if is_question and not is_open else Wanted.THING
     return AskedThing(kind=kind, focus=focus, phrase=phrase, unit=unit)
+
+
+def kind_of_noun(noun: str) -> Wanted | None:
+    """Tell what kind of thing a noun names (folded), by how it ends; None where that tells nothing.
+
+    >>> kind_of_noun("納品期限"), kind_of_noun("承認者"), kind_of_noun("備考")
+    (<Wanted.TIME: 'time'>, <Wanted.PERSON: 'person'>, None)
+    """
+    return next((kind for kind, pattern in _KIND_OF_NOUN if noun and pattern.search(noun)), None)
 
 
 def _focus(stem: str) -> tuple[str, str]:

@@ -11,9 +11,9 @@ from knowledge.search import search_sources
 from knowledge.types.notices import notice_of
 from knowledge.types.search import SearchQuery, SearchResult, SearchSource
 
-# Of the found passages, those whose sentences are read; where they do not answer, later ones hardly ever do.
-MOST_READ = 5
-# Of their sentences, those that are rated: each takes about a third of a millisecond of processor time.
+# Of the found passages, those whose sentences are read, and of these those that are rated: reading five passages and
+# rating 28 costs nearly three times as much, and finds the same (docs/performance.md).
+MOST_READ = 3
 MOST_RATED = 8
 # Below it the best sentence hardly answers; chosen on the build half of jaquad_ja (docs/performance.md).
 LEAST_WITHOUT_MEANING = 0.06

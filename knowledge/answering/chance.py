@@ -27,6 +27,8 @@ BY_NAME = {
     "key beside": -3.0,
     "identifiers missing in row": -1.0,
     "money missing": -2.0,
+    "unit missing": -1.5,
+    "key of asked kind": 2.0,
 }
 FILE = Path(__file__).with_name("chances.json")
 
@@ -90,13 +92,8 @@ def chances(names: Sequence[str], rows: NDArray[np.float64]) -> NDArray[np.float
     if not len(rows):
         return np.empty(0)
     fitted = rows[:, [names.index(name) for name in trees.names]]
-    found: NDArray[np.float64] = 1 / (1 + np.exp(-trees.odds(fitted) - odds_by_name(names, rows)))
-    return found
-
-
-def odds_by_name(names: Sequence[str], rows: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return what counts by hand for each row, to be added to the logarithm of its odds."""
-    found: NDArray[np.float64] = rows[:, [names.index(name) for name in BY_NAME]] @ np.array(list(BY_NAME.values()))
+    by_name = rows[:, [names.index(name) for name in BY_NAME]] @ np.array(list(BY_NAME.values()))
+    found: NDArray[np.float64] = 1 / (1 + np.exp(-trees.odds(fitted) - by_name))
     return found
 
 

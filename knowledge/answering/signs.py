@@ -67,15 +67,19 @@ class Candidate:
 def candidates_of(hits: Sequence[Hit], sentences: Sequence[PlacedSentence]) -> list[Candidate]:
     """Read the terms of sentences once each, and join them for their passages."""
     own = [terms_of(one.text) for one in sentences]
-    passages: dict[str, Terms] = {}
+    parts: dict[str, list[Terms]] = {}
     before: list[Terms] = []
-    last: tuple[str, Terms] = ("", (frozenset(), frozenset()))
     for one, terms in zip(sentences, own, strict=True):
-        name = one.hit.chunk_id
-        words, bigrams = passages.get(name, (frozenset(), frozenset()))
-        passages[name] = (words | terms[0], bigrams | terms[1])
-        before.append(last[1] if last[0] == name else (frozenset(), frozenset()))
-        last = name, terms
+        earlier = parts.setdefault(one.hit.chunk_id, [])
+        before.append(earlier[-1] if earlier else (frozenset(), frozenset()))
+        earlier.append(terms)
+    passages = {
+        name: (
+            frozenset[str]().union(*(words for words, _ in terms)),
+            frozenset[str]().union(*(two for _, two in terms)),
+        )
+        for name, terms in parts.items()
+    }
     titles = {hit.title: terms_of(hit.title) for hit in hits}
     return [
         Candidate(
@@ -154,6 +158,7 @@ def signs_without_meaning(
     english = is_english(question)
     acts = frozenset() if english else frozenset(act_words(folded))
     subjects = read_subjects(question, asked)
+    pairs = pairs_of(stem)
     passages = {one.one.hit.chunk_id: fold_terms(one.one.hit.content) for one in candidates}
     rows = []
     for one in candidates:
@@ -184,7 +189,7 @@ def signs_without_meaning(
                 "acts": _share_there(acts, one.own[0]),
                 "acts in passage": _share_there(acts, one.passage[0]),
                 "beside acts": words.covered_of(words.weights.keys() - acts, one.own[0], one.above[0]),
-                "around values": _around_values(text, folded, asked),
+                "around values": _around_values(text, pairs, value_places(text, folded, asked)),
                 "common run": common.size / max(len(stem), 1),
                 "fits": values.fits,
                 "numbers": float(values.numbers),
@@ -210,6 +215,9 @@ def signs_without_meaning(
                 "code": float(named.has_code(one.one)),
                 "under named heading": float(bool(named.heading_named(one.one))),
                 "explains": float(named.is_explained_by(one.one)),
+                "unit missing": float(
+                    bool(asked.unit) and not values.has_unit and asked.unit not in fold_terms(one.one.header)
+                ),
                 "says yes or no": float(marked_cell(question, asked, one.one) is not None),
                 "money missing": float(
                     asks_money(asked) and not (values.has_money or has_money_column(one.one.header))
@@ -230,18 +238,12 @@ def _share_there(wanted: frozenset[str], text: frozenset[str]) -> float:
 _AROUND = 24
 
 
-def _around_values(text: str, question: str, asked: AskedThing) -> float:
-    """The share of a question's pairs of characters around a value of the asked kind, where most are; -1 without one.
-
-    Of the kinds whose values are told by their form; all folded.
-    """
-    places = value_places(text, question, asked)
-    pairs = pairs_of(question)
+def _around_values(text: str, pairs: frozenset[str], places: Sequence[tuple[int, int]]) -> float:
+    """The share of a question's pairs that a text has around one of some places, where most are; -1 without any."""
     if not places or not pairs:
         return -1.0
-    return max(len(pairs & pairs_of(text[max(start - _AROUND, 0) : end + _AROUND])) for start, end in places) / len(
-        pairs
-    )
+    near = (pairs_of(text[max(start - _AROUND, 0) : end + _AROUND]) for start, end in places)
+    return max(len(pairs & one) for one in near) / len(pairs)
 
 
 def pairs_of(text: str) -> frozenset[str]:

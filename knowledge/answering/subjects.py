@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from sudachipy import Morpheme, SplitMode
 
-from knowledge.answering.asked import AskedThing
+from knowledge.answering.asked import AskedThing, kind_of_noun
 from knowledge.answering.sentences import PlacedSentence
 from knowledge.answering.values import values_of
 from knowledge.index.morphemes import ENGLISH_STOP_WORDS, is_english, only_asks
@@ -122,10 +122,13 @@ class Subjects:
         # the word whose meaning is asked for may be no phrase of the question: 取置きの意味は
         is_found = self._is_asked([key]) > 0 or _touches(left, key, cells, whole=in_column > 0)
         is_beside = bool(cells and key and left) and not is_found
+        about_key = _share_of(left, key) if key and left else -1.0
         return {
             "phrases": _share_in(self.phrases, f"{text}\n{around}"),
             "phrases in passage": _share_in(self.phrases, f"{passage}\n{around}\n{title}"),
-            "about key": _share_of(left, key) if key and left else -1.0,
+            "about key": about_key,
+            "key of asked kind": float(about_key > 0 and kind_of_noun(key) is self.asked.kind),
+            "column of asked kind": self._in_column_of_kind(columns, cells),
             "key beside": float(is_beside),
             "about topic": _share_of(left, topic["topic"]) if topic and left and not key else -1.0,
             "identifiers missing": missing,
@@ -138,6 +141,11 @@ class Subjects:
     def _column_fits(self, columns: Sequence[str], cells: Sequence[str]) -> float:
         """How far the cell below the name of what is asked for is of the asked kind."""
         found = [cell for name, cell in zip(columns, cells, strict=False) if self._is_asked([name]) > 0]
+        return max((values_of(cell, self.question, self.asked).fits for cell in found if cell), default=-1.0)
+
+    def _in_column_of_kind(self, columns: Sequence[str], cells: Sequence[str]) -> float:
+        """How far a cell below a name of the asked kind is of that kind: below 納品期限 for a question for a time."""
+        found = [cell for name, cell in zip(columns, cells, strict=False) if kind_of_noun(name) is self.asked.kind]
         return max((values_of(cell, self.question, self.asked).fits for cell in found if cell), default=-1.0)
 
     def _is_asked(self, names: Sequence[str]) -> float:

@@ -58,7 +58,7 @@ def test_quotes_of_answers_are_found_as_they_stand(hub, texts):
             if markdown := texts.get(cited["document_id"]):
                 assert markdown[cited["start_offset"] : cited["end_offset"]] == cited["quote"] != ""
                 quoted += 1
-    assert quoted >= ANSWERS // 2  # pieces of documents are no questions: some are answered by nothing
+    assert quoted >= ANSWERS // 4  # pieces of documents are no questions: most are answered by nothing
 
 
 def _markdown(hub: HubProcess, document_id: str) -> str:

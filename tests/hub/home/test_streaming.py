@@ -17,10 +17,11 @@ from knowledge.models import AskedQuestion, Collection, CollectionGrant
 from tests.factories import new_user
 from tests.hub.admin.support import client_of, grant
 from tests.hub.llm.conftest import configure, configured, server  # noqa: F401 (fixtures)
-from tests.knowledge.answering.conftest import PASSAGES, QUESTION, says
+from tests.knowledge.answering.conftest import PASSAGES, says
 from tests.knowledge.search.shelf import Library
 from tests.llm_server import LlmServer
 
+QUESTION = "検索の応答時間は何秒以内か"
 STREAM = f"/answer/stream/?q={quote(QUESTION)}"
 SENTENCES = (("応答時間は通常時3秒以内とする。", ["p1"]), ("検索画面は2秒以内に表示する。", ["p1"]))
 

@@ -38,7 +38,7 @@ def cite_the_right_one(*sentences: str):
 
 def test_a_sentence_is_cited_to_the_words_that_bear_it_out(library, configured):
     configured.answer = cite_the_right_one(TRUE, "検索画面は2秒以内に表示します。")
-    given = ask()
+    given = ask("検索の応答時間は何秒以内か")
     assert given.mode is AnswerMode.LLM
     assert given.text == f"{TRUE}\n検索画面は2秒以内に表示します。"
     markdown = VersionContent.objects.get().markdown

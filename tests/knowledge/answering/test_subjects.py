@@ -76,3 +76,20 @@ def test_a_word_whose_meaning_is_asked_for_is_what_its_row_is_about():
 def test_a_label_of_another_kind_hides_no_item():
     (one,) = sentences_of(hit("備考：開発費は100万円とする。"))
     assert read_subjects("開発費は？", read_asked("開発費は？")).signs(one, "")["key beside"] == 0.0
+
+
+@pytest.mark.parametrize(
+    ("question", "fits"),
+    [("計画書はいつ納めますか", 1.0), ("計画書は誰が承認しますか", 0.6), ("計画書はどこに納めますか", -1.0)],
+)
+def test_a_cell_below_a_name_of_the_asked_kind_is_told(question, fits):
+    (row,) = sentences_of(
+        hit("| 成果物 | 納品期限 | 承認者 |\n| --- | --- | --- |\n| 計画書 | 契約後1週間以内 | 監督職員 |")
+    )
+    assert read_subjects(question, read_asked(question)).signs(row, "")["column of asked kind"] == fits
+
+
+@pytest.mark.parametrize(("question", "is_of_kind"), [("障害から復旧したのはいつか", 1.0), ("誰が復旧したか", 0.0)])
+def test_a_row_with_a_name_of_the_asked_kind_is_told(question, is_of_kind):
+    (row,) = sentences_of(hit("| 復旧日時 | 同日9時47分 |"))
+    assert read_subjects(question, read_asked(question)).signs(row, "")["key of asked kind"] == is_of_kind
