@@ -173,9 +173,9 @@ def test_the_table_of_findings_is_ready_to_work_with(review):
     book = openpyxl.load_workbook(BytesIO(content(review, "xlsx")))
     sheet = book.worksheets[0]
     heads = [cell.value for cell in sheet[4]]
-    assert len(heads) == 13
+    assert len(heads) == 14
     assert sheet.freeze_panes == "D5"
-    assert sheet.auto_filter.ref.startswith("A4:M")
+    assert sheet.auto_filter.ref.startswith("A4:N")
     assert len(sheet.data_validations.dataValidation) == 3
     assert sheet.page_setup.orientation == "landscape"
     assert sheet.print_title_rows == "$4:$4"
