@@ -11,4 +11,5 @@ from review.admin import (
     prompts,
     reviews,
     scenarios,
+    workbench,
 )

@@ -68,7 +68,7 @@ class ItemVersionForm(forms.ModelForm[CheckItemVersion]):
 
     def __init__(self, *args: Any, **more: Any) -> None:  # noqa: ANN401 (Django's signature)
         super().__init__(*args, **more)
-        if self.instance.pk:
+        if self.instance.criteria:
             self.initial = {**self.initial, **criteria_cells(self.instance.criteria)}
 
     def clean(self) -> dict[str, Any]:

@@ -29,6 +29,7 @@ from review.judging.sweep.reading import CATEGORIES
 from review.masters.listing import get_checklist, list_checklists, version_in_force
 from review.report.facts import category_label
 from review.runs.estimates import EstimateOut, estimate_review
+from review.runs.related import MAX_RELATED
 from review.runs.reviews import ReviewOptions, checklist_for, start_review
 
 MOST_OFFERED = 12
@@ -37,15 +38,19 @@ MOST_NAMED = 50
 STEP_CHOICES = [("auto", _("as the hub is configured")), ("on", _("yes")), ("off", _("no"))]
 
 
-def _picker(scope: str) -> UnfoldAdminTextInputWidget:
-    """A field of ids of documents, which the page's script lets people pick by title; ``scope`` is what they may do."""
-    return UnfoldAdminTextInputWidget(attrs={"data-picker": scope, "autocomplete": "off", "spellcheck": "false"})
+def document_picker(scope: str, *, most: int) -> UnfoldAdminTextInputWidget:
+    """A field of ids of ``most`` documents, which the page's script lets people pick by title.
+
+    ``scope`` is what they may do with those that are offered: review or read.
+    """
+    kept = {"data-picker": scope, "data-most": str(most), "autocomplete": "off", "spellcheck": "false"}
+    return UnfoldAdminTextInputWidget(attrs=kept)
 
 
 class StartForm(forms.Form):
     """Which document to review, and against what."""
 
-    document = forms.CharField(label=_("Document"), max_length=40, widget=_picker("review"))
+    document = forms.CharField(label=_("Document"), max_length=40, widget=document_picker("review", most=1))
     checklist = forms.ChoiceField(
         label=_("Check list"),
         required=False,
@@ -55,7 +60,7 @@ class StartForm(forms.Form):
     related_documents = forms.CharField(
         label=_("Related documents"),
         required=False,
-        widget=_picker("read"),
+        widget=document_picker("read", most=MAX_RELATED),
         help_text=_("What it is compared with, such as the requirements of a design; several may be chosen."),
     )
     suggestion_level = forms.ChoiceField(

@@ -21,7 +21,13 @@ from review.evaluation.candidates import checklist_candidate
 from review.evaluation.gate import let_through
 from review.masters.content import ItemChange, ItemContent, diff_masters
 from review.masters.lint import Remark, Weight, lint_item
-from review.masters.listing import content_of, get_checklist_version, item_versions_of, version_in_force
+from review.masters.listing import (
+    content_of,
+    get_checklist,
+    get_checklist_version,
+    item_versions_of,
+    version_in_force,
+)
 from review.models import CheckItem, CheckItemVersion, CheckList, CheckListEntry, CheckListVersion, MasterStatus
 from review.types import READING_CODE
 
@@ -154,6 +160,27 @@ def approve_checklist_version(
         _approve_items(principal, drafts)
         _stamp(principal, locked)
     version.refresh_from_db()
+
+
+def put_into_checklist(*, principal: Principal, item: CheckItemVersion, code: str) -> CheckListVersion:
+    """Give a draft of a check list that is the version in force with this draft of an item, new items at its end.
+
+    A draft that is just that, as an earlier call left it, is given again. Raises NotFound for the check list.
+    """
+    principal.require_hub(HubRight.MASTERS)
+    checklist = get_checklist(code)
+    with transaction.atomic():
+        CheckList.objects.select_for_update().get(pk=checklist.pk)
+        current = version_in_force(checklist)
+        before = item_versions_of(current) if current else []
+        wanted = [item if each.item_id == item.item_id else each for each in before]
+        if item not in wanted:
+            wanted.append(item)
+        drafts = checklist.versions.filter(status=MasterStatus.DRAFT, entries__item_version=item).order_by("-number")
+        for draft in drafts:
+            if item_versions_of(draft) == wanted:
+                return draft
+        return draft_checklist(principal=principal, checklist=checklist, items=wanted, reason=item.reason)
 
 
 def retire_version(*, principal: Principal, version: CheckItemVersion | CheckListVersion) -> None:

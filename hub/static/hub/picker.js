@@ -3,13 +3,14 @@
 
 (() => {
   const WAIT_MS = 200;
-  const form = document.querySelector("form[data-start]");
+  const form = document.querySelector("form[data-pickers]");
   const names = JSON.parse(document.getElementById("hub-names").textContent);
-  const plan = document.getElementById("hub-plan");
+  const plan = document.getElementById("hub-plan"); // on the page that starts reviews
 
   // Tells what the review would be, as far as it is known; the answer is a part of the page, escaped by the server.
   let asked = 0;
   async function showPlan() {
+    if (!plan) return;
     const turn = ++asked;
     if (!form.elements.document.value) {
       plan.replaceChildren();
@@ -24,7 +25,7 @@
   }
 
   function pickerOf(field) {
-    const takesMany = field.name === "related_documents";
+    const most = Number(field.dataset.most);
     const chips = document.createElement("ul");
     const search = document.createElement("input");
     const list = document.createElement("ul");
@@ -71,7 +72,7 @@
     function set(ids) {
       field.value = ids.join(" ");
       showChips();
-      showPlan();
+      field.dispatchEvent(new Event("change", { bubbles: true }));
     }
 
     function close() {
@@ -83,7 +84,8 @@
 
     function choose(option) {
       names[option.dataset.id] = option.dataset.title;
-      set(takesMany ? [...new Set([...idsOf(), option.dataset.id])] : [option.dataset.id]);
+      const others = idsOf().filter((id) => id !== option.dataset.id);
+      set([...others, option.dataset.id].slice(-most)); // one more than may be takes the place of the first
       search.value = "";
       close();
       search.focus();
@@ -161,6 +163,6 @@
   form.addEventListener("change", (event) => {
     if (event.target.name) showPlan();
   });
-  form.querySelector("[name=estimate]").hidden = true; // the plan is told as one chooses
+  if (plan) form.querySelector("[name=estimate]").hidden = true; // the plan is told as one chooses
   showPlan();
 })();

@@ -188,3 +188,26 @@ def test_the_item_list_takes_the_same_number_of_queries_for_few_and_for_many(
     CheckItem.objects.bulk_create(CheckItem(code=f"ZZ-{number}") for number in range(40))
     with django_assert_max_num_queries(len(for_few)):
         curator_client.get(page)
+
+
+def test_what_was_stored_meanwhile_is_said_at_the_workbench_and_what_was_typed_stays(curator_client: Any) -> None:
+    address = reverse("admin:review_workbench")
+    typed = {"code": "X-55", "name_ja": "版の記載", "priority": "medium", "patterns": "必須: 第[0-9]+版"}
+    stored = curator_client.post(address, typed)
+    draft = CheckItemVersion.objects.get(item__code="X-55")
+    assert stored["Location"] == f"{address}?draft={draft.pk}&documents=&checklist="
+    page = curator_client.get(stored["Location"])
+    seen = page.context["seen"]
+    mine = {**typed, "seen": seen, "name_ja": "版の記載（甲）"}
+    assert curator_client.post(f"{address}?draft={draft.pk}", mine).status_code == 302
+    theirs = curator_client.post(f"{address}?draft={draft.pk}", {**mine, "name_ja": "版の記載（乙）"})
+    assert theirs.status_code == 200
+    assert "版の記載（乙）" in theirs.content.decode()
+    draft.refresh_from_db()
+    assert (draft.name_ja, draft.criteria) == (
+        "版の記載（甲）",
+        {"patterns": [{"pattern": "第[0-9]+版", "must_occur": True}]},
+    )
+    again = curator_client.post(address, typed)
+    assert "X-55" in str(again.context["form"].errors)
+    assert curator_client.get(f"{address}?draft=999999").status_code == 404

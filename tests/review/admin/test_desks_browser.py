@@ -152,7 +152,7 @@ def test_a_review_is_started_by_typing_names_and_choosing(
     WebDriverWait(browser, PATIENCE_S).until(lambda one: one.find_elements(By.ID, "estimate"))
     assert broken_rules(browser) == []
     picture(browser, "start")
-    browser.find_element(By.CSS_SELECTOR, "form[data-start] .hub-button-main").click()
+    browser.find_element(By.CSS_SELECTOR, "form[data-pickers] .hub-button-main").click()
     WebDriverWait(browser, PATIENCE_S).until(lambda _one: Review.objects.filter(related__isnull=False).exists())
     assert Review.objects.get().version.document == design
 
