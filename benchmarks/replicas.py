@@ -14,7 +14,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -168,13 +168,18 @@ def _held_to(share: float, servers: Sequence[Any]) -> Iterator[None]:
             (group / "cpu.cfs_period_us").write_text(str(PERIOD_US))
             (group / "cpu.cfs_quota_us").write_text(str(int(share * PERIOD_US)))
             for pid in _pids(server):
-                (group / "cgroup.procs").write_text(str(pid))
+                _move(str(pid), group)
         yield
     finally:
         for group in filter(Path.exists, groups):
             for member in (group / "cgroup.procs").read_text().split():
-                (GROUPS / "cgroup.procs").write_text(member)
+                _move(member, GROUPS)
             group.rmdir()
+
+
+def _move(pid: str, group: Path) -> None:
+    with suppress(ProcessLookupError):  # one of a server's own short ones, such as a vacuum
+        (group / "cgroup.procs").write_text(pid)
 
 
 if __name__ == "__main__":
