@@ -53,15 +53,29 @@ class KeyChoiceField(forms.ModelChoiceField):  # type: ignore[type-arg]  # gener
     def prepare_value(self, value: Any) -> Any:  # noqa: ANN401 (Django's signature)
         """Give the key that is shown, "" for what can be none."""
         prepared = super().prepare_value(value)
-        if prepared in self.empty_values:
-            return prepared
-        options = self.queryset.model._meta  # type: ignore[union-attr]  # set by the relation
-        key: Any = options.get_field(self.to_field_name) if self.to_field_name else options.pk
-        try:
-            key.run_validators(key.to_python(prepared))
-        except ValidationError:
-            return ""
-        return "" if "\x00" in str(prepared) else prepared
+        return prepared if _can_be_key(self, prepared) else ""
+
+
+class KeyChoicesField(forms.ModelMultipleChoiceField):  # type: ignore[type-arg]  # generic in the stubs only
+    """A choice of several rows; what can be no key of one is left out beside the error."""
+
+    def prepare_value(self, value: Any) -> Any:  # noqa: ANN401 (Django's signature)
+        """Give the keys that are shown."""
+        prepared = super().prepare_value(value)
+        return [key for key in prepared if _can_be_key(self, key)] if isinstance(prepared, list) else prepared
+
+
+def _can_be_key(choice: Any, value: object) -> bool:  # noqa: ANN401 (a field of either kind)
+    """Whether a value, or an empty one, can be the key of a row that a field offers."""
+    if value in choice.empty_values:
+        return True
+    options = choice.queryset.model._meta
+    key: Any = options.get_field(choice.to_field_name) if choice.to_field_name else options.pk
+    try:
+        key.run_validators(key.to_python(value))
+    except ValidationError:
+        return False
+    return "\x00" not in str(value)
 
 
 class GivenValuesMixin:
@@ -78,6 +92,9 @@ class GivenValuesMixin:
 
     def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:  # noqa: ANN401
         return super().formfield_for_foreignkey(db_field, request, **{"form_class": KeyChoiceField, **kwargs})  # type: ignore[misc]
+
+    def formfield_for_manytomany(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:  # noqa: ANN401
+        return super().formfield_for_manytomany(db_field, request, **{"form_class": KeyChoicesField, **kwargs})  # type: ignore[misc]
 
 
 def everybody(_admin: object, principal: Principal, obj: Model | None = None) -> bool:

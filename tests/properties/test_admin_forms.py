@@ -101,3 +101,13 @@ def test_a_period_outside_of_a_century_is_an_error_of_the_form(client, days):
     answer = client.post(address, {**found[0], "slug": "made-now", "name": "x", "retention_days": days})
     assert answer.status_code == 200
     assert "retention_days" in answer.context["adminform"].form.errors
+
+
+@pytest.mark.parametrize("key", ["9999-12-31", "²", "9" * 40])
+def test_what_can_be_no_key_of_several_rows_is_an_error_of_the_form(client, filled, key):
+    address = reverse("admin:auth_user_change", args=[filled.user.pk])
+    found = shown(client, address)
+    assert found is not None
+    answer = client.post(address, {**found[0], "groups": key})
+    assert answer.status_code == 200
+    assert "groups" in answer.context["adminform"].form.errors
