@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from io import BytesIO
 from typing import Any
+from urllib.parse import quote
 
 import openpyxl
 import pytest
@@ -259,7 +260,7 @@ def test_answers_are_previewed_and_read_in(client, review):
 def test_an_annotated_copy_is_previewed_and_may_become_the_next_version(client, tmp_path):
     review = review_file(design_in_word(tmp_path / "設計.docx"))
     copy = client.get(reverse("admin:review_review_report", args=[review.pk, "annotated"]))
-    assert "utf-8''%E8%A8%AD%E8%A8%88" in copy["Content-Disposition"]
+    assert f"utf-8''{quote('指摘付き文書_')}" in copy["Content-Disposition"]
     address = reverse("admin:review_review_answers", args=[review.pk])
     shown = client.post(address, {"file": SimpleUploadedFile("設計.docx", copy.content)})
     assert 'name="next_version"' in shown.content.decode()
