@@ -121,7 +121,6 @@ class UserAdmin(AccountLinesMixin, DjangoUserAdmin, HubModelAdmin):  # type: ign
     change_password_form = AdminPasswordChangeForm
     list_filter = ("is_staff", "is_superuser", "is_active", "groups")
     filter_horizontal = ()
-    autocomplete_fields = ("groups",)
     actions = ("end_wait", "end_all_sessions", "remove_second_factor")
     fieldsets = (
         (None, {"fields": ("username", "password")}),
