@@ -64,6 +64,13 @@ class KeyChoicesField(forms.ModelMultipleChoiceField):  # type: ignore[type-arg]
         prepared = super().prepare_value(value)
         return [key for key in prepared if _can_be_key(self, key)] if isinstance(prepared, list) else prepared
 
+    def clean(self, value: Any) -> Any:  # noqa: ANN401 (Django's signature)
+        """Give the rows. Django leaves out here what is not shown; a key that can be none is an error."""
+        for key in value if isinstance(value, list | tuple) else ():
+            if not _can_be_key(self, key):
+                raise ValidationError(self.error_messages["invalid_pk_value"], "invalid_pk_value", {"pk": key})
+        return super().clean(value)
+
 
 def _can_be_key(choice: Any, value: object) -> bool:  # noqa: ANN401 (a field of either kind)
     """Whether a value, or an empty one, can be the key of a row that a field offers."""
