@@ -37,6 +37,8 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--documents", type=Path, help="with --fit: folder of documents")
     parser.add_argument("--cache", type=Path, default=Path(tempfile.gettempdir()) / "hub-benchmark-vectors")
     arguments = parser.parse_args()
+    if arguments.fit and not arguments.squad:
+        parser.error("--fit needs --squad: what is reported, the sets of --data, has no part in the fit")
     if not arguments.squad and not arguments.data.is_dir():
         sys.exit(f"no question sets in {arguments.data}: give --data or set HUB_TEST_DATA")
     return arguments

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -95,9 +96,9 @@ def fit(names: Sequence[str], judged: Sequence[Judged], settings: Settings = Set
     chance = random.Random(SEED)
     near = [place for place, name in enumerate(names) if name.startswith("near")]
     rows, labels, weights = [], [], []
-    sizes = {
-        name: sum(len(one.rows) for one in judged if one.set_name == name) for name in {one.set_name for one in judged}
-    }
+    sizes: Counter[str] = Counter()
+    for one in judged:
+        sizes[one.set_name] += len(one.rows)
     for one in judged:
         known = one.labels != UNKNOWN
         versions = [one.rows[known]]

@@ -6,7 +6,9 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pytest
 
+from benchmarks import answers
 from benchmarks.answering.boosting import Settings, fit_trees
 from benchmarks.answering.files import as_hit, without_answers
 from benchmarks.answering.halves import Half, gaps, half_of, questions_of, with_answers
@@ -96,3 +98,14 @@ def test_the_sentence_with_the_answer_is_taken_out_of_the_right_passage_alone() 
 
     assert right.content == "保守は夜間に行う。"
     assert other.content == text
+
+
+def test_nothing_that_is_reported_is_fitted_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.argv", ["answers", "--fit", "--data", str(tmp_path)])
+
+    with pytest.raises(SystemExit):
+        answers.parse_arguments()
+
+    assert "--fit needs --squad" in capsys.readouterr().err
