@@ -226,13 +226,16 @@ def _walk(principal: Principal, query: GraphQuery) -> _Walked:
 
 
 def _still_holds(principal: Principal, query: GraphQuery, walked: _Walked) -> bool:
-    """Ask the primary whether all nodes that a replica walked to, and the edges walked along, may be seen. Two queries.
+    """Ask the primary whether all nodes that a replica walked to, and the edges walked along, may be seen, and the
+    document that they are spoken of in. Two queries, three with a document.
 
     What they say is read from the primary afterwards.
     """
     nodes, walk = list(walked.walk.depth), walked.walk
     visible = visible_nodes(principal, query.collection).filter(pk__in=nodes)
     if walked.document is not None:
+        if not _searchable(principal, query.document_id).filter(pk=walked.document).exists():
+            return False
         visible = visible.filter(pk__in=_spoken_of(walked.document))
     if visible.count() != len(nodes):
         return False
@@ -243,11 +246,15 @@ def _still_holds(principal: Principal, query: GraphQuery, walked: _Walked) -> bo
 
 def _find_document(principal: Principal, document_id: str) -> int:
     """The key of a document that the caller may search. Raises NotFound."""
-    visible = Document.objects.visible_to(principal, Scope.SEARCH)
-    found = visible.filter(public_id=document_id).values_list("pk", flat=True).first()
+    found = _searchable(principal, document_id).values_list("pk", flat=True).first()
     if found is None:
         raise NotFound(_('There is no document "{document_id}".'), code="document_not_found", document_id=document_id)
     return found
+
+
+def _searchable(principal: Principal, document_id: str) -> QuerySet[Document]:
+    """The document of an id, if the caller may search it."""
+    return Document.objects.visible_to(principal, Scope.SEARCH).filter(public_id=document_id)
 
 
 def _check(query: GraphQuery) -> None:

@@ -21,12 +21,22 @@ from hub.access.services import record_event
 from hub.core import replicas as replicas_module
 from hub.core.embedded import shared_postgres
 from hub.core.embedded.postgres import EmbeddedPostgres
+from hub.core.errors import NotFound
 from hub.core.replicas import ReplicaProblem, ask_replica, replica_states
 from hub.core.routing import read_connection
 from hub.management.commands import doctor
 from hub.site.alerts import troubles
 from knowledge.graph.search import GraphQuery, graph_search
-from knowledge.models import Chunk, CollectionGrant, Document, EdgeType, GraphEdge, GraphNode, NodeType
+from knowledge.models import (
+    Chunk,
+    CollectionGrant,
+    Document,
+    EdgeType,
+    GraphContribution,
+    GraphEdge,
+    GraphNode,
+    NodeType,
+)
 from knowledge.search import search
 from knowledge.types.search import SearchMode, SearchQuery, SearchResult
 from tests.knowledge.search.shelf import Library, person
@@ -282,3 +292,22 @@ def test_a_walk_is_made_at_a_replica_and_shows_nothing_that_the_primary_does_not
     assert walk(reader) == ({"受付", "審査"}, {(chain[0].public_id, chain[1].public_id)})
     GraphEdge.objects.filter(target=chain[1]).delete()
     assert walk(reader) == ({"受付"}, set())
+
+
+def test_what_a_document_speaks_of_is_told_to_those_alone_who_may_search_it_now(
+    replicas, library, reader, servers, primary
+):
+    document = library.made["設計/運用設計書.md"]
+    topic = GraphNode.objects.create(
+        public_id="ent_topic", type=NodeType.objects.first(), key="監視", name="監視", keys=["監視"]
+    )
+    GraphContribution.objects.create(node=topic, kind="document", document=document, version=document.current_version)
+    asked_about = GraphQuery(entity="監視", document_id=document.public_id)
+    catch_up(servers, primary)
+    with asked(*replicas) as at_replicas:
+        assert [node.name for node in graph_search(reader, asked_about).nodes] == ["監視"]
+    assert sum(map(len, at_replicas)) > 2
+    hold_back(servers, primary)
+    Document.objects.filter(pk=document.pk).update(classification=3)
+    with pytest.raises(NotFound, match=document.public_id):
+        graph_search(reader, asked_about)
