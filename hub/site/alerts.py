@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import partial
 from time import time as clock
 
 import redis
@@ -26,12 +27,14 @@ from django.utils import formats, timezone, translation
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from hub.access.principals import Principal
 from hub.backups.runs import backup_state
 from hub.core.beat_signs import GONE_AFTER_S, seen_seconds_ago
 from hub.core.disk_room import rooms
 from hub.core.measures import MCP_FAILURES, total
 from hub.core.replicas import ReplicaProblem, replica_states
-from hub.core.scheduled_rows import failing_tasks
+from hub.core.scheduled_rows import FailingTask, failing_tasks
+from knowledge.documents.sources import visible_sources
 from knowledge.documents.workers import worker_is_alive, wrong_clocks
 from knowledge.generations.generations import LATE_S, lags
 from knowledge.models import DocumentVersion, Source
@@ -73,14 +76,16 @@ class _Said:
 _said = _Said()
 
 
-def troubles() -> dict[str, str]:
+def troubles(reader: Principal | None = None) -> dict[str, str]:
     """Name what is wrong now: {key: one sentence in the active language}. Seven queries at most and one for workers.
 
+    To a ``reader`` sources and rows are named only as far as they may see them; without one, for ALERT_URLS, all are.
     A server that is away is one of them, and what only it could say is left out. It remembers how many MCP requests had
     failed, to see at the next look how many more there are.
     """
     found = _disks()
-    of_database = (_work, _backup, _search_engine, _replicas, _failing_work)
+    failing_work = partial(_failing_work, reader)
+    of_database = (_work, _backup, _search_engine, _replicas, failing_work)
     for server, parts in ((DATABASE, of_database), (QUEUE, (_mcp, _beat))):
         try:
             for part in parts:
@@ -180,27 +185,32 @@ def _replicas() -> dict[str, str]:
     }
 
 
-def _failing_work() -> dict[str, str]:
+def _failing_work(reader: Principal | None) -> dict[str, str]:
     """Scheduled work that went past errors, and sources whose last scan failed."""
-    failing = failing_tasks()
-    found = {
-        f"failing:{one.task}": _("The audit trail is not as it was written: %(problem)s. See `manage.py audit verify`.")
-        % {"problem": "; ".join(one.rows)}
-        for one in failing
-        if one.task == AUDIT
-    }
-    found |= {
-        f"failing:{one.task}": _("%(task)s failed at %(count)d rows and went on: %(rows)s. The log says why.")
-        % {"task": one.task, "count": one.count, "rows": ", ".join(one.rows)}
-        for one in failing
-        if one.task != AUDIT
-    }
-    sources = Source.objects.filter(enabled=True, report__state="failed").order_by("name")
-    for name in sources.values_list("name", flat=True)[:SOURCES_AT_MOST]:
+    sees_all = reader is None or reader.sees_everything
+    found = {f"failing:{one.task}": _failing_task(one, with_rows=sees_all) for one in failing_tasks()}
+    failed = Source.objects.filter(enabled=True, report__state="failed")
+    named = failed if reader is None else visible_sources(reader).filter(pk__in=failed)
+    for name in named.order_by("name").values_list("name", flat=True)[:SOURCES_AT_MOST]:
         found[f"source:{name}"] = _("The last scan of the source %(name)s failed; its report says why.") % {
             "name": name
         }
+    if not sees_all and (others := failed.exclude(pk__in=named.values("pk")).count()):
+        said = _("The last scan of %(count)d sources of collections that you do not curate failed.")
+        found["sources"] = said % {"count": others}
     return found
+
+
+def _failing_task(failing: FailingTask, *, with_rows: bool) -> str:
+    """Say what a task failed at; its rows may name collections and documents."""
+    if failing.task == AUDIT:
+        said = _("The audit trail is not as it was written: %(problem)s. See `manage.py audit verify`.")
+        return said % {"problem": "; ".join(failing.rows)}
+    facts = {"task": failing.task, "count": failing.count}
+    if not with_rows:
+        return _("%(task)s failed at %(count)d rows and went on. The log says which, and why.") % facts
+    said = _("%(task)s failed at %(count)d rows and went on: %(rows)s. The log says why.")
+    return said % {**facts, "rows": ", ".join(failing.rows)}
 
 
 def _new_mcp_failures() -> int:

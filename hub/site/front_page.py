@@ -15,6 +15,7 @@ from hub.site.alerts import troubles
 def front_page(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     """Add the page's facts, as far as the person may see them; alerts in the language of the page."""
     facts = dashboard_context(request, context)
-    if principal_of(request).may(HubRight.OPERATION):
-        facts["troubles"] = list(troubles().values())
+    principal = principal_of(request)
+    if principal.may(HubRight.OPERATION):
+        facts["troubles"] = list(troubles(principal).values())
     return facts

@@ -11,9 +11,12 @@ import pytest
 from django.core.cache import cache
 from django.utils import timezone
 
+from hub.access.models import HubRoleGrant
+from hub.access.principals import HubRole
 from hub.core.beat_signs import KEY
+from hub.core.scheduled_rows import keep_failures
 from hub.core.valkey import client_of
-from knowledge.models import OperationSample
+from knowledge.models import Collection, CollectionGrant, OperationSample, Source
 from tests.hub.admin.support import client_of as browser_of
 from tests.hub.admin.support import make_user
 
@@ -52,3 +55,30 @@ def test_who_does_not_run_the_hub_sees_none_of_it(dead_beat):
     page = browser_of(make_user("reader")).get("/admin/").content.decode()
     assert "定期処理が止まっています" not in page
     assert "USD" not in page
+
+
+@pytest.fixture
+def failed_retention():
+    keep_failures("knowledge.enforce_retention", ["人事案件/doc_1"])
+    yield
+    keep_failures("knowledge.enforce_retention", [])
+
+
+def test_alerts_name_to_operators_what_they_may_see_and_count_the_rest(failed_retention):
+    own, other = (Collection.objects.create(slug=slug, name=slug) for slug in ("own", "人事案件"))
+    for collection, name in ((own, "設計書の棚"), (other, "懲戒の棚")):
+        Source.objects.create(
+            name=name, kind="folder", location="/nowhere", collection=collection, report={"state": "failed"}
+        )
+    operator = make_user("運用")
+    HubRoleGrant.objects.create(user=operator, role=HubRole.OPERATOR)
+    CollectionGrant.objects.create(user=operator, collection=own, role="curator")
+    page = browser_of(operator).get("/admin/").content.decode()
+    assert "設計書の棚" in page
+    assert "ほかに 1 件" in page
+    assert "knowledge.enforce_retention は 1 件で失敗し" in page
+    assert "懲戒の棚" not in page
+    assert "人事案件" not in page
+    page = browser_of(make_user("root", is_superuser=True)).get("/admin/").content.decode()
+    assert "懲戒の棚" in page
+    assert "人事案件/doc_1" in page
