@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.db.models import Count, QuerySet, Sum
+from django.db.models import Count, Q, QuerySet, Sum
 from django.http import HttpRequest
 from django.template.defaultfilters import filesizeformat
 from django.utils import timezone
@@ -25,12 +25,13 @@ from review.runs.reviews import list_reviews
 
 FAILURES_SHOWN = 8
 REVIEWS_SHOWN = 8
+FAILED = (DocumentStatus.FAILED, DocumentStatus.NEEDS_OCR)
 
 
 def dashboard_context(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     """Add the front page's facts, as far as the person may see them.
 
-    About a dozen queries, whatever is stored; seven more for who runs the hub.
+    About a dozen queries, whatever is stored; eight more for who runs the hub.
     """
     principal = principal_of(request)
     live = list_documents(principal).filter(retired_at__isnull=True)
@@ -40,7 +41,7 @@ def dashboard_context(request: HttpRequest, context: dict[str, Any]) -> dict[str
         .annotate(number=Count("pk"))
         .values_list("latest_version__status", "number")
     )
-    failed = live.filter(latest_version__status__in=(DocumentStatus.FAILED, DocumentStatus.NEEDS_OCR))
+    failed = live.filter(latest_version__status__in=FAILED)
     reviews = list_reviews(principal).select_related("version__document", "checklist_version__checklist")
     waiting = live.filter(latest_version__status__in=IN_WORK)
     return {
@@ -65,7 +66,18 @@ def dashboard_context(request: HttpRequest, context: dict[str, Any]) -> dict[str
 
 
 def _operation(request: HttpRequest, principal: Principal) -> dict[str, Any]:
-    return operation_context(principal, now=timezone.now(), period=request.GET.get("period", ""))
+    shown = operation_context(principal, now=timezone.now(), period=request.GET.get("period", ""))
+    return {**shown, "unseen": _unseen(principal)}
+
+
+def _unseen(principal: Principal) -> dict[str, int]:
+    """How many documents the person may not read, and how many of them failed; no names, for who runs the hub."""
+    seen = Document.objects.order_by().visible_to(principal).values("pk")
+    return (
+        Document.objects.filter(retired_at__isnull=True)
+        .exclude(pk__in=seen)
+        .aggregate(documents=Count("pk"), failed=Count("pk", filter=Q(latest_version__status__in=FAILED)))
+    )
 
 
 def _visible_chunks(principal: Principal) -> QuerySet[Chunk]:

@@ -21,9 +21,10 @@ def document_address(document_id: str, version: int, start: int, end: int) -> st
     return f"{reverse('document', args=[document_id])}?{place}#passage"
 
 
-def page_address(document_id: str, version: int, page: int, width: int) -> str:
-    """Give the address of a page of the original."""
-    return f"{reverse('page', args=[document_id, page])}?{urlencode({'version': version, 'width': width})}"
+def page_address(document_id: str, version: int, page: int, width: int | None = None) -> str:
+    """Give the address of a page of the original, drawn ``width`` pixels wide, or as wide as its place."""
+    size = {} if width is None else {"width": width}
+    return f"{reverse('page', args=[document_id, page])}?{urlencode({'version': version, **size})}"
 
 
 def page_picture_address(document_id: str, version: int, page: int, width: int) -> str:

@@ -143,7 +143,7 @@ def document(request: HttpRequest, public_id: str) -> HttpResponseBase:
 def _pages_of(public_id: str, versions: Sequence[DocumentVersion]) -> str:
     """The address of the original's first page, empty where it has none to show."""
     number = _version_of(versions, None)
-    return page_address(public_id, number, 1, WIDTHS[1]) if number else ""
+    return page_address(public_id, number, 1) if number else ""
 
 
 @home_page
@@ -191,8 +191,9 @@ def page(request: HttpRequest, public_id: str, number: int) -> HttpResponseBase:
     row, versions = list_versions(principal, public_id)
     version = _version_of(versions, request.GET.get("version"))
     zoom = whole_number(request.GET.get("width"), digits=4)
-    width = zoom if zoom in WIDTHS else WIDTHS[1]
-    picture = draw_page(principal, public_id, version=version, page=number, width=width)
+    width = zoom if zoom in WIDTHS else None
+    drawn = width or WIDTHS[1]
+    picture = draw_page(principal, public_id, version=version, page=number, width=drawn)
     return render_home(
         request,
         "home/page.html",
@@ -201,10 +202,10 @@ def page(request: HttpRequest, public_id: str, number: int) -> HttpResponseBase:
         version=version,
         number=number,
         picture=picture,
-        source=page_picture_address(public_id, version, number, width),
+        source=page_picture_address(public_id, version, number, drawn),
         previous=page_address(public_id, version, number - 1, width) if number > 1 else "",
         next=page_address(public_id, version, number + 1, width) if number < picture.pages_count else "",
-        widths=[(one, page_address(public_id, version, number, one)) for one in WIDTHS],
+        widths=[(one, page_address(public_id, version, number, one)) for one in (None, *WIDTHS)],
         width=width,
     )
 

@@ -105,9 +105,14 @@ def review_start(request: HttpRequest, public_id: str) -> HttpResponseBase:
 
     :raises NotFound: the reader may not review such a document.
     """
+    return _offer_review(request, public_id, request.GET.get("checklist", "")[:LONGEST_CODE])
+
+
+def _offer_review(
+    request: HttpRequest, public_id: str, checklist: str, *, refused: HubError | None = None
+) -> HttpResponseBase:
     principal = principal_of(request)
     document = get_document(principal, public_id, scope=Scope.REVIEW)
-    checklist = request.GET.get("checklist", "")[:LONGEST_CODE]
     asked: dict[str, Any] = {"principal": principal, "document_id": public_id, "checklist": checklist}
     context: dict[str, Any] = {"chosen": checklist}
     try:
@@ -115,26 +120,35 @@ def review_start(request: HttpRequest, public_id: str) -> HttpResponseBase:
         context |= {"chosen": subject.master.checklist.code, "master": subject.master}
         context["estimate"] = estimate_review(**asked)
     except HubError as error:
-        context["reason"] = str(error)
+        refused = refused or error
     return render_home(
         request,
         "home/review_start.html",
         title=_("Review {title}").format(title=document.title),
+        status=refused.status if refused and request.method == "POST" else 200,
         document=document,
         checklists=list_checklists(principal),
+        reason=refused,
+        is_readable=refused is None or refused.error_code != "document_failed",
         **context,
     )
 
 
 @home_action
 def begin_review(request: HttpRequest, public_id: str) -> HttpResponseBase:
-    """Start a review, and lead to it; with ``estimate``, back to what it would take. Errors: see the service."""
+    """Start a review, and lead to it; with ``estimate``, back to what it would take. What was refused is offered again.
+
+    :raises NotFound: the reader may not review such a document.
+    """
     checklist = request.POST.get("checklist", "")[:LONGEST_CODE]
     if "estimate" in request.POST:
         return HttpResponseRedirect(
             f"{reverse('review-start', args=[public_id])}?{urlencode({'checklist': checklist})}"
         )
-    begun = start_review(principal=principal_of(request), document_id=public_id, checklist=checklist)
+    try:
+        begun = start_review(principal=principal_of(request), document_id=public_id, checklist=checklist)
+    except HubError as error:
+        return _offer_review(request, public_id, checklist, refused=error)
     return HttpResponseRedirect(reverse("review", args=[begun.public_id]))
 
 

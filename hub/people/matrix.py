@@ -30,6 +30,7 @@ class RoleHeld:
 class MatrixCell:
     """The roles of a holder in a collection; they count for nothing where it is classified above their ceiling."""
 
+    collection: Collection
     roles: tuple[RoleHeld, ...]
     is_above_ceiling: bool = False
 
@@ -102,5 +103,6 @@ def _row(
     cells = []
     for collection in collections:
         roles = tuple(role for source in sources for role in held.get((source, collection.pk), ()))
-        cells.append(MatrixCell(roles=roles, is_above_ceiling=bool(roles) and collection.classification > ceiling))
+        is_above = bool(roles) and collection.classification > ceiling
+        cells.append(MatrixCell(collection=collection, roles=roles, is_above_ceiling=is_above))
     return MatrixRow(holder=holder, cells=tuple(cells))

@@ -357,6 +357,10 @@ class DeletionReceipt(models.Model):
     principal = models.CharField(max_length=150)
     deleted_at = models.DateTimeField(default=timezone.now)
 
+    class Meta:
+        verbose_name = _("deletion receipt")
+        verbose_name_plural = _("deletion receipts")
+
     def __str__(self) -> str:
         return self.public_id
 

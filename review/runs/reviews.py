@@ -163,12 +163,12 @@ def find_subject(*, principal: Principal, document_id: str, checklist: str, opti
     """Find the document's version and the approved check list. Raises NotFound, InvalidInput, Conflict."""
     principal.require(Scope.REVIEW)
     document = get_document(principal, document_id, scope=Scope.REVIEW)
+    version = _version_to_review(document.latest_version, document.current_version, path=document.path)
     chosen = get_checklist(checklist) if checklist else checklist_for(document)
     master = version_in_force(chosen)
     if master is None:
         raise Conflict(_('The check list "{given}" has no approved version.'), given=chosen.code)
     _check_options(options, master)
-    version = _version_to_review(document.latest_version, document.current_version, path=document.path)
     return Subject(document, version, master)
 
 
@@ -177,11 +177,11 @@ def checklist_for(document: Document) -> CheckList:
     document_type = document.document_type_id or "other"
     checklist = CheckList.objects.filter(document_types__contains=[document_type]).order_by("code").first()
     if checklist is None:
-        known = ", ".join(CheckList.objects.values_list("code", flat=True))
+        known = ", ".join(f"{one} ({one.code})" for one in CheckList.objects.order_by("code"))
         raise InvalidInput(
             _('No check list is for documents of type "{given}". Name one of: {known}.'),
             code="checklist_needed",
-            given=document_type,
+            given=document.document_type or document_type,
             known=known,
         )
     return checklist

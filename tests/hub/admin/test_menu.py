@@ -10,6 +10,7 @@ import pytest
 from django.contrib import admin
 from django.test import Client
 from django.urls import reverse
+from django.utils import translation
 
 from hub.access.models import HubRoleGrant
 from hub.access.principals import HubRole, Role, local_operator
@@ -17,6 +18,7 @@ from hub.admin_site import commands
 from knowledge.models import Collection
 from review.runs import execution
 from review.runs.reviews import start_review
+from tests.factories import make_holder, upload_text, work_through
 from tests.hub.admin.support import add_document, client_of, grant, make_user
 
 pytestmark = pytest.mark.django_db
@@ -91,6 +93,37 @@ def test_ctrl_k_finds_pages_documents_reviews_and_actions_by_title(tmp_path: Pat
     assert reverse("admin:review_review_start") in found_by(client, "レビュー 開始")
     assert reverse("admin:access_auditevent_changelist") in found_by(client, "監査")
     assert found_by(client, "") == found_by(client, "\0") == found_by(client, "そのようなものはない") == {}
+
+
+def test_who_runs_the_hub_is_told_of_documents_that_they_may_not_read(tmp_path: Path, queue: None) -> None:
+    design = add_document(tmp_path)
+    unreadable = work_through(upload_text(local_operator(), tmp_path, "", name="空.md").document)
+    user = make_holder(make_user("高橋"), HubRole.OPERATOR)
+    shown = client_of(user).get(reverse("admin:index")).content.decode()
+    assert "閲覧できないコレクションの文書が 2 件あります（失敗 1 件）" in shown
+    assert "閲覧できる文書に、失敗したものはありません。" in shown
+    assert design.title not in shown
+    assert unreadable.path not in shown
+    grant(user, Role.READER, design.collection)
+    shown = client_of(user).get(reverse("admin:index")).content.decode()
+    assert "閲覧できないコレクション" not in shown
+    assert unreadable.path in shown
+
+
+def test_the_head_of_a_page_shows_a_title_as_it_is_written(tmp_path: Path, queue: None) -> None:
+    document = add_document(tmp_path, filename="r6-notes.md", text="本文だけの覚え書き。")
+    page = client_of(make_user("佐藤", is_superuser=True)).get(
+        reverse("admin:knowledge_document_change", args=[document.pk])
+    )
+    assert document.title.startswith("r6-notes")
+    assert "R6-notes" not in page.content.decode()
+
+
+def test_every_kind_that_the_administration_shows_has_a_japanese_name() -> None:
+    site: Any = admin.site  # Unfold has no types
+    with translation.override("ja"):
+        names = {model._meta.label: str(model._meta.verbose_name_plural) for model in site._registry}
+    assert not {label: name for label, name in names.items() if re.search("[a-z]{3}", name)}
 
 
 def test_ctrl_k_shows_nobody_what_they_may_not_open_and_keeps_nothing(

@@ -24,7 +24,7 @@ from knowledge.models.questions import AskedQuestion
 from review.models import COUNTED_STATES, Finding, Review
 from review.runs import execution
 from review.runs.reviews import ReviewOptions, show_review, start_review
-from tests.factories import make_hub_curator, new_collection, new_user, upload_file, work_through
+from tests.factories import make_hub_curator, new_collection, new_user, upload_file, upload_text, work_through
 from tests.hub.admin.support import DESIGN, PASSWORD, add_document, client_of, grant, make_user
 from tests.knowledge.parsers.pdf_writer import PdfPage, write_pdf
 
@@ -261,6 +261,25 @@ def test_a_reviewer_without_rights_as_staff_starts_a_review_and_follows_it(brows
     assert at_work.get(f"{address}report/html/").status_code == 200
 
 
+def test_a_review_that_can_not_start_is_refused_on_its_own_page_with_the_reason(tmp_path, queue):
+    unreadable = work_through(upload_text(local_operator(), tmp_path, "", name="空.md").document)
+    notes = add_document(tmp_path, filename="覚え書き.md", document_type="other")
+    reviewer = new_user()
+    grant(reviewer, Role.REVIEWER, Collection.objects.get(slug="default"))
+    at_work = client_of(reviewer)
+    assert "テキストを読み取れませんでした。" in text_of(at_work, f"/documents/{unreadable.public_id}/")
+    page = text_of(at_work, f"/documents/{unreadable.public_id}/review/")
+    assert "空.md はレビューできません" in page
+    assert "レビューを始める" not in page
+    page = text_of(at_work, f"/documents/{notes.public_id}/review/")
+    assert "文書種別「その他」" in page
+    assert "全体テスト計画書チェックリスト (test-plan)" in page
+    refused = at_work.post(f"/documents/{notes.public_id}/review/begin/", {"checklist": "nowhere"})
+    assert refused.status_code == 404
+    assert 'name="checklist"' in refused.content.decode()
+    assert not Review.objects.exists()
+
+
 def test_who_may_review_is_led_to_it_from_the_list_and_nobody_else(browser, document):
     assert "/reviews/start/" not in text_of(browser, "/reviews/")
     assert document.public_id not in text_of(browser, "/reviews/start/")
@@ -354,8 +373,13 @@ def test_a_citation_of_a_pdf_is_boxed_on_its_page_and_the_page_turns(browser, tm
     assert "no-store" in drawn.headers["Cache-Control"]
     assert drawn.content.startswith(b"\x89PNG")
     first = text_of(browser, f"/documents/{document.public_id}/pages/1/")
+    assert 'class="whole-page fitted"' in first
     following = re.search(r'<a href="([^"]+)" rel="next">', first)
     assert following
+    assert "width=" not in following[1]
+    enlarged = text_of(browser, f"/documents/{document.public_id}/pages/1/?width=1800")
+    assert 'class="whole-page"' in enlarged
+    assert 'width=1800" rel="next"' in enlarged
     assert 'rel="next"' not in text_of(browser, following[1])
     assert browser.get(f"/documents/{document.public_id}/pages/3/").status_code == 404
     stranger = client_of(new_user())

@@ -30,7 +30,7 @@ def page(user: User, **query: str) -> str:
 
 
 def test_a_cell_has_the_roles_in_force_with_the_group_that_brings_them() -> None:
-    one, other = new_collection(), new_collection(classification=Classification.C3)
+    one, other = new_collection(), new_collection(name="秘の資料", classification=Classification.C3)
     person, gone = new_user(), new_user(is_active=False)
     group = Group.objects.create(name="審査課")
     group.user_set.add(person, gone)
@@ -38,6 +38,7 @@ def test_a_cell_has_the_roles_in_force_with_the_group_that_brings_them() -> None
     CollectionGrant.objects.create(user=person, collection=one, role=Role.CURATOR, until=timezone.now())
     CollectionGrant.objects.create(group=group, collection=other, role=Role.READER)
     grant(gone, Role.READER, one)
+    assert f'data-label="{other.name}"' in page(make_user("管理者", is_superuser=True))
     rows = roles_of_people(local_operator(), [person, gone], [one, other])
     (own, brought), nothing = (row.cells for row in rows)
     assert [(role.role, role.by) for role in own.roles] == [(Role.REVIEWER, "")]

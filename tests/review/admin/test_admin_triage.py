@@ -75,7 +75,7 @@ def test_quotes_in_one_passage_show_it_once(client, review):
     quote = finding.evidence[0]
     finding.evidence = [quote, {**quote, "start_offset": quote["start_offset"] + 1}]
     finding.save()
-    assert page(client, review, "triage_finding", finding.public_id).count('class="hub-passage"') == 1
+    assert page(client, review, "triage_finding", finding.public_id).count('class="hub-passage hub-rendered"') == 1
 
 
 def test_findings_are_changed_and_the_row_comes_back(client, review):
