@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from importlib import import_module
 from pathlib import Path
 
 import pytest
-from django.db import OperationalError, connection, transaction
+from django.db import OperationalError, ProgrammingError, connection, transaction
 from django.utils import timezone
 
 from hub.access import audit_seals
@@ -19,6 +21,7 @@ from hub.access.models import AuditEvent, AuditSeal, AuditSealedLines
 from hub.access.principals import local_operator
 from hub.access.services import record_event
 from hub.core.embedded import shared_postgres
+from hub.core.embedded.cluster import close_append_only, lend_append_only
 from hub.core.lease import try_lock
 from tests.hub.audit.trail import write
 
@@ -68,6 +71,30 @@ def test_what_was_rolled_back_is_no_deletion():
     write(1)
     seal_lines()
     assert [last - first for first, last in AuditSeal.objects.get().gaps][-1] == 2
+    assert verify_trail().is_whole
+
+
+@pytest.fixture
+def owns_trail() -> Iterator[None]:
+    """The hub's role owns the trail, as it does where DATABASE_URL names an ordinary role."""
+    server = shared_postgres(Path(connection.settings_dict["EMBEDDED_HOME"]))
+    name = str(connection.settings_dict["NAME"])
+    with server.superuser(name) as superuser:
+        lend_append_only(superuser)
+    yield
+    with server.superuser(name) as superuser:
+        close_append_only(superuser)
+
+
+@pytest.mark.usefixtures("owns_trail")
+def test_an_owner_whose_right_to_change_seals_was_taken_seals_lines():
+    write(2)
+    with connection.cursor() as cursor:
+        cursor.execute("REVOKE UPDATE, DELETE ON access_auditseal FROM CURRENT_USER")
+        with pytest.raises(ProgrammingError, match="permission denied"):
+            seal_lines()
+        cursor.execute(import_module("hub.access.migrations.0017_seals_that_lines_refer_to").LOOK_UP)
+    assert [seal.count for seal in seal_lines()] == [2]
     assert verify_trail().is_whole
 
 
