@@ -1,7 +1,7 @@
 """Reads that may lag, at replicas (hot standbys) of PostgreSQL.
 
 `ask_replica` runs a function that only reads at a replica that serves, or says that none does. A replica proposes, as
-an index does: the caller then lets the primary decide, by id, whether all that was found may be shown (ADR 0031).
+an index does: the caller then lets the primary decide, by id, whether all that was found may be shown (ADR 0032).
 
 A replica serves while it answers, is at most HUB_REPLICA_MAX_LAG_S behind, and has replayed what the reader wrote: the
 place in the log after an account's last write is kept in the cache for longer than a replica that serves may lag.
