@@ -49,7 +49,7 @@ class Standby(EmbeddedPostgres):
 
     def catch_up(self, primary: EmbeddedPostgres) -> None:
         with primary.superuser(MAINTENANCE_DATABASE) as there:
-            row = there.execute("SELECT pg_current_wal_lsn()::text").fetchone()
+            row = there.execute("SELECT pg_current_wal_insert_lsn()::text").fetchone()
         assert row is not None
         self.wait_for(f"SELECT pg_last_wal_replay_lsn() >= '{row[0]}'")
 
