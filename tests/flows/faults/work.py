@@ -118,3 +118,11 @@ def wait_for_alert(received: list[dict[str, str]], kind: str, words: str) -> Non
     while not any(one["type"] == kind and words in one["message"] for one in received):
         assert time.monotonic() < deadline, received
         time.sleep(0.5)
+
+
+def wait_until_over(received: list[dict[str, str]], words: str) -> None:
+    """Wait until it was said that the trouble of these words is over, be it beside others that began."""
+    deadline = time.monotonic() + STALLED_S
+    while not any(f"解消：{words}" in one["message"] for one in received):
+        assert time.monotonic() < deadline, received
+        time.sleep(0.5)
