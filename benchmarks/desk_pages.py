@@ -182,7 +182,7 @@ def _measure(rounds: int, slowest: int) -> None:
                 flush=True,
             )
             for one in sorted(asked, key=lambda one: -float(one["time"]))[:slowest]:
-                print(f"    {float(one['time']) * 1000:.0f} ms: {one['sql'][:1500]}")
+                print(f"    {float(one['time']) * 1000:.0f} ms: {str(one['sql'])[:1500]}")
 
 
 if __name__ == "__main__":
