@@ -9,10 +9,16 @@ from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal
 from hub.access.services import record_event
+from hub.access.turns import Turns
 from hub.core.errors import Conflict, NotFound
+from hub.core.processes import PerProcess
 from knowledge.documents.documents import get_document
 from knowledge.models import Document, VersionContent
 from knowledge.text.line_differences import LinePair, compare_lines
+
+# A text of a megabyte takes seconds. Of each person one at a time, and one more that waits: who pages through.
+AT_ONCE, MOST_WAIT_S = 2, 10.0
+_turns = PerProcess(lambda: Turns(most=AT_ONCE, most_waiting=1, wait_s=MOST_WAIT_S))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,8 +37,8 @@ def compare_versions(
 ) -> ComparedVersions:
     """Compare two versions of a document: the newest with the one before it, where nothing else is asked for.
 
-    Raises NotFound, also for a version without a text; Conflict while there is only one. Reading is written to the
-    audit trail.
+    Raises NotFound, also for a version without a text; Conflict while there is only one; and as `Turns.taken_by`.
+    Reading is written to the audit trail.
     """
     document = get_document(principal, document_id)
     contents = VersionContent.objects.filter(version__document=document)
@@ -50,10 +56,6 @@ def compare_versions(
     earlier = before or max((number for number in numbers if number < newest), default=numbers[0])
     texts = dict(contents.filter(version__number__in=(earlier, newest)).values_list("version__number", "markdown"))
     record_event(principal, "DOCUMENT_READ", f"document:{document_id}", part="difference", version=newest, base=earlier)
-    return ComparedVersions(
-        document=document,
-        before=earlier,
-        after=newest,
-        numbers=numbers,
-        pairs=compare_lines(texts[earlier], texts[newest]),
-    )
+    with _turns.get().taken_by(principal):
+        pairs = compare_lines(texts[earlier], texts[newest])
+    return ComparedVersions(document=document, before=earlier, after=newest, numbers=numbers, pairs=pairs)

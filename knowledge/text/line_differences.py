@@ -20,6 +20,9 @@ MOST_PAIRS = 10_000
 """Of lines in a stretch that are compared with each other, each with each."""
 MOST_WORDS = 300
 """Of a line whose words are compared with those of another; a longer one is marked as a whole."""
+MOST_MATCHES = 5_000
+"""Of pairs of a word in one line and the same word in the other; lines with more, of few words that recur, are marked
+as a whole."""
 LOOKED_AHEAD = 4
 ALIKE = 0.5
 """Share of the characters that a line and what became of it have in common at least."""
@@ -145,8 +148,10 @@ def _rewritten(before: Sequence[Line], after: Sequence[Line]) -> Iterator[LinePa
 
 
 def _is_alike(one: str, other: str) -> bool:
-    matcher = SequenceMatcher(None, one, other, autojunk=False)
-    return matcher.real_quick_ratio() >= ALIKE and matcher.quick_ratio() >= ALIKE
+    # The lengths first: the matcher reads all of a line, and a long one stands before many short ones.
+    if 2 * min(len(one), len(other)) < ALIKE * (len(one) + len(other)):
+        return False
+    return SequenceMatcher(None, one, other, autojunk=False).quick_ratio() >= ALIKE
 
 
 def _same(old: Line, new: Line) -> LinePair:
@@ -155,7 +160,7 @@ def _same(old: Line, new: Line) -> LinePair:
 
 def _changed(old: Line, new: Line) -> LinePair:
     words = [_WORD.findall(line.text) for line in (old, new)]
-    if max(map(len, words)) > MOST_WORDS:
+    if max(map(len, words)) > MOST_WORDS or _matches(*words) > MOST_MATCHES:
         marks: list[list[tuple[int, int]]] = [[(0, len(line.text))] for line in (old, new)]
     else:
         marks = _marks(*words)
@@ -164,6 +169,11 @@ def _changed(old: Line, new: Line) -> LinePair:
         old=Line(start=old.start, text=old.text, marks=marks[0]),
         new=Line(start=new.start, text=new.text, marks=marks[1]),
     )
+
+
+def _matches(old: Sequence[str], new: Sequence[str]) -> int:
+    in_old, in_new = Counter(old), Counter(new)
+    return sum(times * in_new[word] for word, times in in_old.items())
 
 
 def _marks(old: Sequence[str], new: Sequence[str]) -> list[list[tuple[int, int]]]:

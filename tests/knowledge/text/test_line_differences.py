@@ -112,3 +112,23 @@ def test_the_work_grows_with_the_length_of_the_texts(old: str, new: str) -> None
             tries.append(time.process_time() - started)
         took.append(min(tries))
     assert took[1] < 4 * 2 * took[0] + 0.05
+
+
+def test_long_lines_beside_many_short_ones_take_no_more_than_their_length() -> None:
+    took = []
+    for count in (500, 2000):
+        short = "\n".join(f"あ{number}いうえ" for number in range(count))
+        long = "\n".join(f"か{number}" * count for number in range(4))
+        tries = []
+        for _try in range(3):
+            started = time.process_time()
+            compare_lines(short, long)
+            tries.append(time.process_time() - started)
+        took.append(min(tries))
+    assert took[1] < 4 * 2 * took[0] + 0.05
+
+
+def test_of_lines_whose_few_words_recur_over_and_over_nothing_is_compared() -> None:
+    old, new = "、。" * 100, "。、、" * 60
+    (pair,) = compare_lines(old, new)
+    assert (marked(pair.old), marked(pair.new)) == ([old], [new])

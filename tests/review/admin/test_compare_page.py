@@ -10,6 +10,10 @@ from django.urls import reverse
 
 from hub.access.models import AuditEvent
 from hub.access.principals import Role
+from hub.access.services import principal_for_user
+from hub.access.turns import Turns
+from hub.core.processes import PerProcess
+from knowledge.documents import comparing
 from review.models import Finding, Review
 from tests.hub.admin.support import client_of, grant, make_user
 from tests.review.conftest import DESIGN, review_text
@@ -57,3 +61,14 @@ def test_a_document_with_one_version_says_so(review: Review) -> None:
     page = shown(make_user("佐藤", is_superuser=True), review.document_id_text)
     assert page.status_code == 200
     assert "比較できる別の版がありません" in page.content.decode()
+
+
+def test_one_persons_comparisons_leave_a_turn_for_others(
+    versions: tuple[Review, Review], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    busy, other = (make_user(name, is_superuser=True) for name in ("佐藤", "田中"))
+    turns = Turns(most=comparing.AT_ONCE, most_waiting=0, wait_s=0)
+    monkeypatch.setattr(comparing, "_turns", PerProcess(lambda: turns))
+    with turns.taken_by(principal_for_user(busy)):
+        assert shown(busy, versions[1].document_id_text).status_code == 429
+        assert shown(other, versions[1].document_id_text).status_code == 200
