@@ -16,10 +16,10 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from hub.access.principals import Scope
+from hub.access.principals import Principal, Scope
 from hub.admin_site.keyset import whole_number
 from hub.admin_site.pages import principal_of
-from hub.core.errors import Conflict, NotFound, Unavailable
+from hub.core.errors import Conflict, NotFound, TooManyAtOnce, Unavailable
 from hub.home.addresses import document_address, page_address, page_picture_address
 from hub.home.editing import bulk_choices, edit_choices
 from hub.home.pages import home_page, render_home
@@ -162,7 +162,7 @@ def passage(request: HttpRequest, public_id: str) -> HttpResponseBase:
         part = urlencode({"version": shown.version.number, "start": start, "end": end, "part": "original"})
         context: dict[str, Any] = {"later": f"{reverse('passage', args=[public_id])}?{part}"}
     else:
-        context = _original(row, shown.version.number, start, end)
+        context = _original(principal, row, shown.version.number, start, end)
     return render_home(
         request,
         "home/original.html" if is_original_alone else "home/passage.html",
@@ -174,11 +174,11 @@ def passage(request: HttpRequest, public_id: str) -> HttpResponseBase:
     )
 
 
-def _original(document: Document, version: int, start: int, end: int) -> dict[str, Any]:
+def _original(principal: Principal, document: Document, version: int, start: int, end: int) -> dict[str, Any]:
     """What a page shows of the original at a place: pages with their pictures' addresses, sheets, or why neither."""
     try:
-        pages, sheets = original_of(document, version, start, end)
-    except (Conflict, Unavailable) as error:  # the text is there all the same
+        pages, sheets = original_of(principal, document, version, start, end)
+    except (Conflict, TooManyAtOnce, Unavailable) as error:  # the text is there all the same
         return {"not_shown": str(error)}
     pictures = [(one, page_picture_address(document.public_id, version, one.page, WIDTHS[1])) for one in pages]
     return {"pages": pictures, "sheets": sheets}

@@ -77,7 +77,7 @@ _said = _Said()
 
 
 def troubles(reader: Principal | None = None) -> dict[str, str]:
-    """Name what is wrong now: {key: one sentence in the active language}. Seven queries at most and one for workers.
+    """Name what is wrong now: {key: one sentence in the active language}. Eight queries at most and one for workers.
 
     To a ``reader`` sources and rows are named only as far as they may see them; without one, for ALERT_URLS, all are.
     A server that is away is one of them, and what only it could say is left out. It remembers how many MCP requests had

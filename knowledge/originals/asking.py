@@ -14,8 +14,11 @@ from typing import Any, Generic, TypeVar
 
 from django.utils.translation import gettext_lazy as _
 
+from hub.access.principals import Principal
+from hub.access.turns import Turns
 from hub.core.errors import Conflict, Unavailable
 from hub.core.languages import shown as in_reader_language
+from hub.core.processes import PerProcess
 from hub.core.temporary import temp_dir
 from knowledge.ingest.stages import parse_limits
 from knowledge.models import DocumentVersion
@@ -30,7 +33,7 @@ MOST_KEPT_BYTES = 64 * 1024 * 1024
 # Somebody waits in one of the request threads, so that looking has to be quick and leave threads for others.
 AT_ONCE, MOST_WAIT_S, MOST_CPU_S, MOST_MEMORY_BYTES = 3, 15.0, 10.0, 1024 * 1024 * 1024
 # Pages of an office document are made once, and then looked at; a file that can't be made pages of isn't tried at once.
-MOST_MAKING_S, MOST_MAKING_CPU_S, TRIED_AGAIN_AFTER_S = 60.0, 45.0, 600.0
+MAKING_AT_ONCE, MOST_MAKING_S, MOST_MAKING_CPU_S, TRIED_AGAIN_AFTER_S = 2, 60.0, 45.0, 600.0
 ERROR_BYTES = 1024
 Key = TypeVar("Key", bound=Hashable)
 Result = TypeVar("Result")
@@ -98,15 +101,23 @@ def takes_a_while(version: DocumentVersion) -> bool:
 
 
 def ask_original(
-    row: DocumentVersion, load: Callable[[dict[str, Any], Path], Result], task: str, /, **arguments: object
+    principal: Principal,
+    row: DocumentVersion,
+    load: Callable[[dict[str, Any], Path], Result],
+    task: str,
+    /,
+    **arguments: object,
 ) -> Result:
     """Have a parser child look at a version's file, or at its pages, as one of `AT_ONCE` within `limits_of_looking`.
 
+    Pages that have to be made are made in a turn of the caller's. No permissions are applied.
+
     :raises Conflict: it can't be looked at. :raises NoSuchPage: there is none of that number.
+    :raises TooManyAtOnce: the caller has as many pages made, or waits for as many, as may be.
     :raises Unavailable: the processes that look are gone, or others look at so much that no turn came.
     """
     try:
-        with _file_of(row) as path, turn_of(_places):
+        with _file_of(principal, row) as path, turn_of(_places):
             return run_isolated(
                 task, path, load, filename=row.filename, limits=limits_of_looking(), arguments=arguments
             )
@@ -119,27 +130,27 @@ def ask_original(
 
 
 @contextmanager
-def _file_of(row: DocumentVersion) -> Iterator[Path]:
+def _file_of(principal: Principal, row: DocumentVersion) -> Iterator[Path]:
     """The file whose pages or cells are shown: the original, or the PDF that is made of it."""
     if not is_converted(row):
         with get_blob_store().local_path(row.blob_id) as path:
             yield path
         return
     with tempfile.NamedTemporaryFile(prefix="hub-pages-", suffix=".pdf", dir=temp_dir()) as file:
-        file.write(_pages_of(row))
+        file.write(_pages_of(principal, row))
         file.flush()
         yield Path(file.name)
 
 
-def _pages_of(row: DocumentVersion) -> bytes:
-    """Make a PDF of an office document, one document at a time, or give the one that was made before.
+def _pages_of(principal: Principal, row: DocumentVersion) -> bytes:
+    """Make a PDF of an office document, one at a time for each person, or give the one that was made before.
 
     :raises ParseError: none can be made; that is remembered for `TRIED_AGAIN_AFTER_S`. :raises HostLost: try again.
     """
     made = _kept_pages(row)
     if made is None:
-        # Who waits for the same document finds it made; when enough wait, the next are told to come again.
-        with turn_of(_waiting, wait_s=0), turn_of(_making):
+        # Who waits for the same document finds it made; of those who ask for more and more, others have a turn.
+        with _making.get().taken_by(principal):
             made = _kept_pages(row) or _made(row)
             _pages.put(row.blob_id, made)
     if made.error is not None:
@@ -185,9 +196,9 @@ def _at_most(cpu_s: float, wall_s: float) -> ParseLimits:
 
 
 @contextmanager
-def turn_of(turn: threading.Lock | threading.BoundedSemaphore, *, wait_s: float | None = None) -> Iterator[None]:
-    """Have a turn inside the block. :raises Unavailable: it did not come in ``wait_s``, or `MOST_WAIT_S`."""
-    if not turn.acquire(timeout=MOST_WAIT_S if wait_s is None else wait_s):
+def turn_of(turn: threading.Lock | threading.BoundedSemaphore) -> Iterator[None]:
+    """Have a turn inside the block. :raises Unavailable: it did not come in `MOST_WAIT_S`."""
+    if not turn.acquire(timeout=MOST_WAIT_S):
         raise Unavailable(_("The original can't be shown now. Try again in a moment."))
     try:
         yield
@@ -197,5 +208,4 @@ def turn_of(turn: threading.Lock | threading.BoundedSemaphore, *, wait_s: float 
 
 _pages: Kept[str, Pages] = Kept(MOST_KEPT_BYTES, size=lambda pages: len(pages.data) or ERROR_BYTES)
 _places = threading.BoundedSemaphore(AT_ONCE)
-_waiting = threading.BoundedSemaphore(AT_ONCE)
-_making = threading.Lock()
+_making = PerProcess(lambda: Turns(most=MAKING_AT_ONCE, most_waiting=AT_ONCE - 1, wait_s=MOST_WAIT_S))

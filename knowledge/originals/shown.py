@@ -58,7 +58,7 @@ def draw_page(principal: Principal, document_id: str, *, version: int, page: int
     Pictures are kept in this process, and the permission is asked each time. Reading is written to the audit trail.
 
     :raises NotFound: no such document, version or page. :raises Conflict: the file can't be drawn.
-    :raises InvalidInput: another width. :raises Unavailable: the processes that draw are gone.
+    :raises InvalidInput: another width. :raises TooManyAtOnce, Unavailable: as `ask_original`.
     """
     if width not in WIDTHS:
         raise InvalidInput(_("{field}: expected one of {allowed}."), field="width", allowed=", ".join(map(str, WIDTHS)))
@@ -75,7 +75,7 @@ def draw_page(principal: Principal, document_id: str, *, version: int, page: int
         kept = _kept.get(key)
         if kept is None:
             try:
-                kept = _picture(*ask_original(row, _load_picture, DRAW_TASK, page=page, width=width))
+                kept = _picture(*ask_original(principal, row, _load_picture, DRAW_TASK, page=page, width=width))
             except NoSuchPage as error:
                 raise _no_page(document, page) from error
             _kept.put(key, kept)
@@ -97,12 +97,12 @@ def _picture(data: bytes, facts: dict[str, Any]) -> PagePicture:
 
 
 def original_of(
-    document: Document, version: int | None, start: int, end: int
+    principal: Principal, document: Document, version: int | None, start: int, end: int
 ) -> tuple[list[MarkedPage], list[SheetWindow]]:
     """Find where in the original ``[start, end)`` of a version's stored text stands: pages, or parts of sheets.
 
     Both are empty for formats that are not shown, and where the words are not found. No permissions are applied: call
-    it with a document that the caller may read. Errors as `draw_page`'s.
+    it with a document that the caller may read, who is known for their turn. Errors as `draw_page`'s.
     """
     row = readable_version(document) if version is None else document.versions.filter(number=version).first()
     content = VersionContent.objects.filter(pk=row.pk if row else None).first()
@@ -112,7 +112,7 @@ def original_of(
         return [], []
     blocks = blocks_of(content)
     span = (content.markdown, blocks, start, end)
-    ask = partial(ask_original, row, as_it_is)
+    ask = partial(ask_original, principal, row, as_it_is)
     if row.format == "xlsx":
         return [], mark_cells(ask, *span)
     if row.format == "pdf" and (read := _marked_reading(row, content, *span)):

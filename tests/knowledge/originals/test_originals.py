@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import io
-import threading
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,10 @@ from PIL import Image
 
 from hub.access.models import AuditEvent
 from hub.access.permissions import Role
-from hub.core.errors import Conflict, InvalidInput, NotFound, Unavailable
+from hub.access.principals import local_operator
+from hub.access.turns import Turns
+from hub.core.errors import Conflict, InvalidInput, NotFound, TooManyAtOnce, Unavailable
+from hub.core.processes import PerProcess
 from knowledge.models import Collection, Document
 from knowledge.originals import (
     WIDTHS,
@@ -46,6 +48,7 @@ LINES = (
     "障害のときは担当者に知らせる。",
 )
 A4 = (595.0, 842.0)
+READER = local_operator()
 
 
 def ask(path: Path, task: str, /, **arguments: object) -> dict[str, Any]:
@@ -224,9 +227,9 @@ def test_what_has_no_picture_is_shown_as_text_alone(tmp_path: Path, collection: 
     path = tmp_path / "a.md"
     path.write_text("# 章\n\n本文です。\n", encoding="utf-8")
     document = stored(path, collection)
-    assert original_of(document, 1, 5, 9) == ([], [])
+    assert original_of(READER, document, 1, 5, 9) == ([], [])
     with pytest.raises(NotFound):
-        original_of(document, 9, 5, 9)
+        original_of(READER, document, 9, 5, 9)
 
 
 def kept_pictures(most_bytes: int) -> Any:
@@ -307,7 +310,7 @@ def test_word_is_shown_as_pages_with_the_cited_words_in_boxes(
     start = markdown.index(LINES[0], markdown.index("移行要件"))
     monkeypatch.setattr(asking, "_pages", asking.Kept(10**7, size=lambda pages: len(pages.data)))
     assert takes_a_while(version)
-    (page,), sheets = original_of(document, 1, start, start + len(LINES[0]))
+    (page,), sheets = original_of(READER, document, 1, start, start + len(LINES[0]))
     assert not sheets
     assert page.page == 2
     ((left, top, width, height),) = page.boxes
@@ -340,7 +343,7 @@ def test_a_slide_is_shown_with_the_cited_words_in_boxes_and_hidden_ones_count(
     version = document.current_version
     assert version is not None
     start = version.content.markdown.index(LINES[1])
-    (page,), _sheets = original_of(document, 1, start, start + len(LINES[1]))
+    (page,), _sheets = original_of(READER, document, 1, start, start + len(LINES[1]))
     assert page.page == 3
     assert page.boxes
 
@@ -354,10 +357,10 @@ def test_what_can_not_be_made_pages_of_is_told_and_not_tried_with_each_look(
     monkeypatch.setattr(asking, "_pages", asking.Kept(10**7, size=lambda pages: 1))
     monkeypatch.setattr(asking, "_limits_of_making", lambda: ParseLimits(wall_s=0.01, cpu_s=1))
     with pytest.raises(Conflict, match=r"can't be shown|表示できません"):
-        original_of(document, 1, 0, 5)
+        original_of(READER, document, 1, 0, 5)
     monkeypatch.setattr(asking, "_limits_of_making", lambda: pytest.fail("it was tried again"))
     with pytest.raises(Conflict):
-        original_of(document, 1, 0, 5)
+        original_of(READER, document, 1, 0, 5)
     monkeypatch.setattr(asking, "TRIED_AGAIN_AFTER_S", 0)
     version = document.current_version
     assert version is not None
@@ -366,14 +369,23 @@ def test_what_can_not_be_made_pages_of_is_told_and_not_tried_with_each_look(
 
 @needs_libreoffice
 @pytest.mark.django_db
-def test_when_enough_wait_for_pages_to_be_made_the_next_is_told_to_come_again(
+def test_who_has_pages_made_over_and_over_keeps_nobody_else_from_theirs(
     word: Path, collection: Collection, queue: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     document = stored(word, collection)
+    turns = Turns(most=asking.MAKING_AT_ONCE, most_waiting=asking.AT_ONCE - 1, wait_s=0)
     monkeypatch.setattr(asking, "_pages", asking.Kept(10**7, size=lambda pages: 1))
-    monkeypatch.setattr(asking, "_waiting", threading.BoundedSemaphore(1))
-    with asking.turn_of(asking._waiting), pytest.raises(Unavailable):
-        original_of(document, 1, 0, 5)
+    monkeypatch.setattr(asking, "_making", PerProcess(lambda: turns))
+    monkeypatch.setattr(asking, "_limits_of_making", lambda: ParseLimits(wall_s=0.01, cpu_s=1))
+    greedy, other = principal_with(Role.READER, collection), principal_with(Role.READER, collection)
+    with turns.taken_by(greedy):
+        with pytest.raises(TooManyAtOnce):
+            original_of(greedy, document, 1, 0, 5)
+        with pytest.raises(Conflict):  # it was tried, for as long as the test lets it
+            original_of(READER, document, 1, 0, 5)
+        monkeypatch.setattr(asking, "_pages", asking.Kept(10**7, size=lambda pages: 1))
+        with turns.taken_by(other), pytest.raises(Unavailable):
+            original_of(READER, document, 1, 0, 5)
 
 
 @pytest.mark.django_db
@@ -382,7 +394,7 @@ def test_without_libreoffice_word_is_shown_by_its_text_alone(
 ) -> None:
     monkeypatch.setattr(asking, "programs", lambda: None)
     document = stored(word, collection)
-    assert original_of(document, 1, 0, 5) == ([], [])
+    assert original_of(READER, document, 1, 0, 5) == ([], [])
     with pytest.raises(NotFound):
         draw_page(principal_with(Role.READER, collection), document.public_id, version=1, page=1, width=800)
 
