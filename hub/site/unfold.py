@@ -49,6 +49,14 @@ def _may_look_at_rights(request: HttpRequest) -> bool:
     return may_look(principal_of(request))
 
 
+def _keeps_masters(request: HttpRequest) -> bool:
+    """Show a menu entry to those who keep check masters."""
+    from hub.access.principals import HubRight
+    from hub.admin_site.pages import principal_of  # the settings import this module before apps can be loaded
+
+    return principal_of(request).may(HubRight.MASTERS)
+
+
 def _door(title: str | Promise, icon: str, guide: str, *items: dict[str, Any]) -> dict[str, Any]:
     """One of the eight entries of the menu: it leads to the first of its pages that the person may open.
 
@@ -142,6 +150,7 @@ UNFOLD: dict[str, Any] = {
                 _model(_("Check items"), "fact_check", "review", "checkitem"),
                 _model(_("Mapping to check items"), "link", "review", "guidelinemapping"),
                 _model(_("Suspect check items"), "flag", "review", "suspectmark"),
+                _page(_("Rules that people reject"), "thumb_down", "review_noise") | {"permission": _keeps_masters},
             ),
             _door(
                 _("Knowledge"),

@@ -7,6 +7,7 @@ from review.admin import (
     compare_page,
     evaluation,
     mappings,
+    noise,
     own_work,
     prompts,
     reviews,

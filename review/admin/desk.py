@@ -53,6 +53,12 @@ def due_badge(finding: Finding | FindingOut) -> SafeString | str:
     return badge("late" if is_late(finding, today=today) else "due", text) if text else ""
 
 
+def with_document(finding: Finding) -> tuple[Finding, Review, str]:
+    """A finding with its review and the title of its document, or the id of one that was deleted."""
+    review = finding.result.review
+    return finding, review, review.version.document.title if review.version else review.document_id_text
+
+
 def _counts(facts: ReviewOut) -> list[tuple[str, int]]:
     """What the review found in a line: findings by severity, then checks by verdict, as far as there are any."""
     severities = Counter(finding.severity for finding in facts.findings)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.utils import timezone
@@ -12,8 +10,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
 from hub.admin_site.pages import admin_page, principal_of, render_page
-from review.admin.desk import due_badge
-from review.models import Finding
+from review.admin.desk import due_badge, with_document
 from review.triage.own_work import SOON, own_work
 
 
@@ -29,13 +26,7 @@ def page(request: HttpRequest) -> HttpResponseBase:
         "admin/review/own_work.html",
         title=_("My work"),
         work=work,
-        assigned=[(*_shown(one), due_badge(one)) for one in work.assigned],
-        ending=[(*_shown(one), (one.expires_at - now).days if one.expires_at else 0) for one in work.ending],
+        assigned=[(*with_document(one), due_badge(one)) for one in work.assigned],
+        ending=[(*with_document(one), (one.expires_at - now).days if one.expires_at else 0) for one in work.ending],
         days=SOON.days,
     )
-
-
-def _shown(finding: Finding) -> tuple[Finding, Any, str]:
-    """A finding with its review and the title of its document."""
-    review = finding.result.review
-    return finding, review, review.version.document.title if review.version else review.document_id_text

@@ -46,7 +46,7 @@ def workbench(request: HttpRequest) -> HttpResponseBase:
     ``draft`` names a draft, ``item`` an item whose newest version a new draft starts from; without both it is a new
     item's.
     """
-    principal = _curator(request)
+    principal = curator_of(request)
     version = _draft_of(request)
     form = _form(request, principal, version)
     if request.method == "POST" and form.is_valid() and _is_up_to_date(form):
@@ -78,7 +78,7 @@ def workbench(request: HttpRequest) -> HttpResponseBase:
 @require_POST
 def trial(request: HttpRequest) -> HttpResponse:
     """Try what is typed on the documents that are chosen, as a part of the page; nothing is stored."""
-    principal = _curator(request)
+    principal = curator_of(request)
     form = _form(request, principal, _draft_of(request))
     form.full_clean()
     problems = _problems(form)
@@ -102,7 +102,7 @@ def trial(request: HttpRequest) -> HttpResponse:
 @never_cache
 def reviews(request: HttpRequest) -> JsonResponse:
     """The reviews whose verdicts are to be compared: {reviews: [{id, title}]}."""
-    principal, checklist = _curator(request), request.GET.get("checklist", "")
+    principal, checklist = curator_of(request), request.GET.get("checklist", "")
     try:
         found = reviews_to_compare(principal, checklist) if checklist else []
     except NotFound as error:
@@ -118,7 +118,7 @@ def reviews(request: HttpRequest) -> JsonResponse:
 @require_POST
 def verdict(request: HttpRequest) -> JsonResponse:
     """Compare the verdicts on one review, ``review``: {before, after, is_change}, or {error}."""
-    principal = _curator(request)
+    principal = curator_of(request)
     form = _form(request, principal, _draft_of(request))
     form.full_clean()
     if problems := _problems(form):
@@ -138,7 +138,7 @@ def verdict(request: HttpRequest) -> JsonResponse:
     )
 
 
-def _curator(request: HttpRequest) -> Principal:
+def curator_of(request: HttpRequest) -> Principal:
     """Who is signed in, if they keep check masters. :raises PermissionDenied: they do not."""
     principal = principal_of(request)
     if not principal.may(HubRight.MASTERS):
