@@ -1,4 +1,4 @@
-"""Take the pictures of the admin's pages in docs/images: ``python -m tools.pictures [--only review search]``.
+"""Take the pictures of the hub's pages in docs/images: ``python -m tools.pictures [--only review search]``.
 
 Starts a hub of its own with the sample, adds documents, tokens and a review, signs in with a headless Chromium, and
 saves the pages in Japanese. Needs the requirements of the tests, and Chromium with chromedriver on the PATH. Exit code
@@ -40,6 +40,9 @@ WIDTH = 1280
 START_LIMIT_S = 300.0
 WORK_LIMIT_S = 300.0
 QUESTION = "暗証番号を続けて間違えたら"
+ASKED = "検索結果は何秒以内に表示しますか"
+TRIED_ITEM = "BD-B02"
+LARGEST_BYTES = 200_000
 DESIGN = "基本設計書_図書予約システム.md"
 # What a file in the old format of Word begins with (OLE2): it is refused, as a document with a reason.
 OLD_WORD = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(504)
@@ -184,7 +187,10 @@ def _save(browser: WebDriver, name: str, *, height: int) -> None:
     browser.set_window_rect(width=2 * WIDTH - inner[0], height=2 * height - inner[1])
     time.sleep(1)  # what moves into place after loading
     picture = Image.open(BytesIO(browser.get_screenshot_as_png())).convert("RGB")
-    picture.quantize(colors=128).save(IMAGES / f"{name}.png", optimize=True)
+    saved = IMAGES / f"{name}.png"
+    picture.quantize(colors=128).save(saved, optimize=True)
+    if (size := saved.stat().st_size) > LARGEST_BYTES:
+        sys.exit(f"{saved} has {size:,} bytes; a picture in the guide may have {LARGEST_BYTES:,}.")
 
 
 def take(hub: Hub, browser: WebDriver, only: frozenset[str]) -> None:
@@ -197,43 +203,61 @@ def take(hub: Hub, browser: WebDriver, only: frozenset[str]) -> None:
 
 
 def _pages(hub: Hub) -> dict[str, tuple[int, Callable[[WebDriver], None]]]:
-    admin = f"{hub.url}/admin"
-
     def at(address: str, selector: str = "#content") -> Callable[[WebDriver], None]:
         def open_page(browser: WebDriver) -> None:
-            browser.get(admin + address)
+            browser.set_window_rect(width=WIDTH, height=900)
+            browser.get(hub.url + address)
             _wait(browser, selector)
 
         return open_page
 
-    search = at(f"/search/?q={quote(QUESTION)}", ".hub-hit")
+    def below(opened: Callable[[WebDriver], None], selector: str) -> Callable[[WebDriver], None]:
+        def open_page(browser: WebDriver) -> None:
+            opened(browser)
+            browser.execute_script("arguments[0].scrollIntoView()", _wait(browser, selector))
+
+        return open_page
+
+    search = at(f"/admin/search/?q={quote(QUESTION)}", ".hub-hit")
+
+    def row_of(browser: WebDriver, address: str) -> str:
+        """Where the first row of a list of the administration leads."""
+        at(address, "#result_list")(browser)
+        return str(_wait(browser, f"#result_list a[href*='{address.partition('?')[0]}']").get_property("href"))
+
+    def open_desk(browser: WebDriver) -> None:
+        browser.get(row_of(browser, "/admin/review/review/"))
+        _wait(browser, "#hub-triage")
+        browser.find_element(By.TAG_NAME, "body").send_keys("j")
+        _wait(browser, "#hub-triage-detail h2, #hub-triage-detail h3")
 
     def open_review(browser: WebDriver) -> None:
-        at("/review/review/", "#result_list")(browser)
-        browser.get(str(_wait(browser, "#result_list a[href*='/review/review/']").get_property("href")))
+        browser.get(row_of(browser, "/admin/review/review/").replace("/triage/", "/change/"))
         _wait(browser, "#hub-checks")
 
-    def open_findings(browser: WebDriver) -> None:
-        open_review(browser)
-        browser.set_window_rect(width=WIDTH, height=900)
-        first = _wait(browser, "article.hub-finding")
-        browser.execute_script("arguments[0].scrollIntoView()", first)
+    def open_workbench(browser: WebDriver) -> None:
+        item = row_of(browser, f"/admin/review/checkitem/?q={TRIED_ITEM}").split("/")[-3]
+        documents = hub.call("GET", "/documents?limit=200")["items"]
+        (design,) = (one["document_id"] for one in documents if one["path"] == DESIGN)
+        at(f"/admin/workbench/?item={item}&documents={design}", ".hub-trial")(browser)
 
     def open_passage(browser: WebDriver) -> None:
-        browser.set_window_rect(width=WIDTH, height=900)
         search(browser)
         browser.get(str(_wait(browser, ".hub-hit-title").get_property("href")))
         _wait(browser, "mark")
 
     return {
-        "dashboard": (900, at("/")),
-        "documents": (780, at("/knowledge/document/", "#result_list")),
-        "upload": (840, at("/knowledge/document/upload/", "[data-uploader]")),
+        "home": (860, at(f"/?q={quote(ASKED)}", "[data-load] a")),
+        "dashboard": (900, at("/admin/")),
+        "documents": (780, at("/admin/knowledge/document/", "#result_list")),
+        "upload": (840, at("/admin/knowledge/document/upload/", "[data-uploader]")),
         "document": (900, open_passage),
         "search": (900, search),
         "review": (900, open_review),
-        "findings": (900, open_findings),
-        "tokens": (500, at("/access/accesstoken/", "#result_list")),
+        "findings": (900, below(open_review, "article.hub-finding")),
+        "desk": (900, open_desk),
+        "workbench": (900, open_workbench),
+        "tokens": (500, at("/admin/access/accesstoken/", "#result_list")),
     }
 
 
