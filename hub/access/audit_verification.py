@@ -257,7 +257,7 @@ class _Verifier:
             oldest = min(oldest or lines[0].line.at, *(one.line.at for one in lines), timezone.now())
             last = lines[-1].number
             self._progress(self.found.lines + self.found.unsealed)
-        if oldest is not None and newest is not None and oldest < timezone.now() - UNSEALED_TOO_LONG:
+        if oldest is not None and oldest < timezone.now() - UNSEALED_TOO_LONG:
             text = f"lines wait to be sealed since {oldest.isoformat(timespec='seconds')}: is a worker running?"
             self._say(Problem(text=text))
 

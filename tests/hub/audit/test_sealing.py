@@ -13,7 +13,7 @@ import pytest
 from django.db import OperationalError, ProgrammingError, connection, transaction
 from django.utils import timezone
 
-from hub.access import audit_seals
+from hub.access import audit_seals, audit_verification
 from hub.access.audit_retention import remove_expired
 from hub.access.audit_seals import seal_lines
 from hub.access.audit_verification import verify_trail
@@ -95,6 +95,15 @@ def test_an_owner_whose_right_to_change_seals_was_taken_seals_lines():
             seal_lines()
         cursor.execute(import_module("hub.access.migrations.0017_seals_that_lines_refer_to").LOOK_UP)
     assert [seal.count for seal in seal_lines()] == [2]
+    assert verify_trail().is_whole
+
+
+def test_a_trail_that_was_never_sealed_is_named_as_one_that_is_not_sealed_any_more_is(monkeypatch):
+    write(2)
+    assert verify_trail().is_whole
+    monkeypatch.setattr(audit_verification, "UNSEALED_TOO_LONG", timedelta(0))
+    assert "wait to be sealed since" in str(verify_trail().first)
+    seal_lines()
     assert verify_trail().is_whole
 
 
