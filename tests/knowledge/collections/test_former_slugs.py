@@ -60,8 +60,8 @@ def test_the_admin_form_refuses_a_deleted_slug_like_a_taken_one(deleted: Collect
 
     def page(slug: str) -> list[str]:
         fields = {"slug": slug, "name": "新", "classification": 2, "grants-TOTAL_FORMS": 0, "grants-INITIAL_FORMS": 0}
-        answer = client.post(reverse("admin:knowledge_collection_add"), fields, follow=True)
-        return [str(message).replace(slug, "…") for message in answer.context["messages"]]
+        answer = client.post(reverse("admin:knowledge_collection_add"), fields)
+        return [str(error).replace(slug, "…") for errors in answer.context["errors"] for error in errors]
 
     refused = page("kaihatsu")
     assert refused == page("himitsu-")
@@ -90,6 +90,6 @@ def test_a_later_owner_of_a_slug_reads_no_line_of_the_former_one(deleted: Collec
 def test_a_later_owner_of_a_slug_sees_no_receipt_of_the_former_one(deleted: Collection) -> None:
     _collection, bob = again("kaihatsu")
     receipt = DeletionReceipt.objects.get()
-    assert receipt.document_id not in client_of(bob).get(reverse("admin:knowledge_deletionreceipt_changelist")).text
+    assert receipt.public_id not in client_of(bob).get(reverse("admin:knowledge_deletionreceipt_changelist")).text
     root = client_of(make_user("佐藤", is_superuser=True))
-    assert receipt.document_id in root.get(reverse("admin:knowledge_deletionreceipt_changelist")).text
+    assert receipt.public_id in root.get(reverse("admin:knowledge_deletionreceipt_changelist")).text
