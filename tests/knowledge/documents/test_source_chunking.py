@@ -32,9 +32,19 @@ def test_a_changed_chunk_policy_cuts_again_and_search_keeps_the_old_passages_unt
     assert run(source) == (0, 0, 3, 0, 0)
 
 
+def test_what_was_never_read_is_cut_otherwise_without_a_next_version(folder):
+    source = watch(folder, chunk_options=SMALL)
+    run(source)
+    sources.update_source(principal=local_operator(), name=source.name, chunk_options=LARGE)
+    assert run(source) == (0, 3, 0, 0, 0)
+    latest = Document.objects.get(path="用語.md").latest_version
+    assert (latest.number, latest.policy.size) == (1, 400)
+
+
 def test_a_source_that_goes_back_to_the_default_chunking_is_cut_by_it(folder):
     source = watch(folder, chunk_options=SMALL)
     run(source)
+    work_off()
     sources.update_source(principal=local_operator(), name=source.name, chunk_options=None)
     assert run(source) == (0, 3, 0, 0, 0)
     assert not DocumentVersion.objects.get(document__path="用語.md", number=2).has_own_policy
