@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import logging
 import os
@@ -25,6 +26,7 @@ warnings.filterwarnings("ignore", message="StreamingHttpResponse must consume sy
 # What follows needs the apps to be loaded.
 from django.conf import settings  # noqa: E402
 
+from hub.core import tracing  # noqa: E402
 from hub.core.asgi import AsgiApp, Receive, Scope, Send  # noqa: E402
 from hub.core.client_address import read_forwarded  # noqa: E402
 from hub.rest.body_limit import BodyLimit  # noqa: E402
@@ -88,6 +90,8 @@ class Hub:
                 collect_seldom(REQUESTS)
             await send({"type": "lifespan.startup.complete"})
             await receive()  # lifespan.shutdown
+        # the server ends by the signal that stops it, which runs nothing that was registered for a process's end
+        await asyncio.to_thread(tracing.stop)
         await send({"type": "lifespan.shutdown.complete"})
 
 

@@ -68,13 +68,10 @@ def test_a_call_is_followed_to_the_parser_the_engine_and_the_model(traced, recei
         sleep(0.5)
     traced.stop()
     spans = receiver.spans()
-    upload = longest(spans, "guarded child")
-    assert [upload[0], upload[1], upload[-2]] == [
-        "POST api/v1/documents",
-        "task knowledge.advance_version",
-        "guarded work",
-    ], upload
-    assert "ingest parsing" in upload
+    task = "task knowledge.advance_version"
+    assert longest(spans, task)[:2] == ["POST api/v1/documents", task]
+    # on a slow machine the sweep may send the same task first, as one that no call asked for
+    assert longest(spans, "guarded child")[-4:] == [task, "ingest parsing", "guarded work", "guarded child"]
     assert longest(spans, "search vector")[:2] == ["POST api/v1/search", "search total"]
     check = longest(spans, "review check")
     assert check[:2] == ["POST api/v1/reviews", "task review.execute"], check
