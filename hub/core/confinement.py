@@ -25,7 +25,7 @@ _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
 _ASK_VERSION, _PATH_BENEATH = 1, 1
 _EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR = 1, 2, 4, 8
 _TRUNCATE = 1 << 14
-_MAKE_AND_REMOVE = 0b1_1011_0000  # plain files and folders alone: whoever reads them follows no link, waits at no pipe
+_MAKE_AND_REMOVE = 0b1_1011_0000  # plain files and folders alone: who reads them follows no link, waits at no pipe
 # What each version of Landlock knows of files: moving between folders (2), truncating (3), device calls (5).
 _ALL_OF_VERSION = {1: (1 << 13) - 1, 2: (1 << 14) - 1, 3: (1 << 15) - 1, 4: (1 << 15) - 1}
 _ALL_OF_LATER = (1 << 16) - 1

@@ -249,7 +249,7 @@
     timer = window.setTimeout(tryIt, WAIT_MS);
   };
 
-  // One review after the other: whoever leaves the page ends it.
+  // One review after the other: leaving the page ends it.
   async function compare() {
     const told = document.getElementById("hub-verdicts-told");
     const table = document.getElementById("hub-verdicts");
