@@ -246,7 +246,7 @@ def test_a_view_is_kept_for_oneself_and_forgotten(curator, document):
     [
         *(("/", 8), ("/documents/", 12), ("/documents/?order=title", 12), ("/documents/?order=uploader", 12)),
         *(("/documents/?q=設計書", 12), ("/documents/?document_type=basic_design&status=ready", 13)),
-        *(("/documents/upload/", 8), ("/reviews/", 6), ("/reviews/start/", 6), ("/work/", 9)),
+        *(("/documents/upload/", 8), ("/reviews/", 6), ("/reviews/start/", 6), ("/own-work/", 9)),
         *(("/questions/", 9), ("/questions/unanswered/", 10)),
     ],
 )

@@ -303,10 +303,10 @@ def test_what_is_assigned_to_somebody_without_rights_as_staff_is_on_their_home(b
     assert finding is not None
     Finding.objects.filter(pk=finding.pk).update(assignee=reader)
     assert "1 件の指摘があなたに割り当てられています" in text_of(browser, "/")
-    page = text_of(browser, "/work/")
+    page = text_of(browser, "/own-work/")
     assert f'<a href="/reviews/{review.public_id}/#{finding.public_id}">{finding.message}</a>' in page
     assert f'id="{finding.public_id}"' in text_of(browser, f"/reviews/{review.public_id}/")
-    others = text_of(client_of(new_user()), "/work/")
+    others = text_of(client_of(new_user()), "/own-work/")
     assert finding.public_id not in others
 
 

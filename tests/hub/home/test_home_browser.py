@@ -242,7 +242,7 @@ def test_the_pages_break_no_rule_of_accessibility_and_fit(
             "/documents/",
             "/reviews/",
             "/reviews/start/",
-            "/work/",
+            "/own-work/",
             "/guide/",
             "/questions/",
             "/questions/unanswered/",

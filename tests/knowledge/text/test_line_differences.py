@@ -41,7 +41,7 @@ def marked(line: Line | None) -> list[str]:
     return [line.text[start:end] for start, end in line.marks]
 
 
-def told(pairs: list[LinePair]) -> list[tuple[LineChange, str, str]]:
+def changes_of(pairs: list[LinePair]) -> list[tuple[LineChange, str, str]]:
     return [
         (pair.change, pair.old.text if pair.old else "", pair.new.text if pair.new else "")
         for pair in pairs
@@ -51,7 +51,7 @@ def told(pairs: list[LinePair]) -> list[tuple[LineChange, str, str]]:
 
 def test_changed_lines_stand_beside_each_other_and_new_and_old_ones_alone() -> None:
     pairs = compare_lines(OLD, NEW)
-    assert told(pairs) == [
+    assert changes_of(pairs) == [
         (LineChange.CHANGED, "画面の応答時間は通常時3秒以内とする。", "画面の応答期間は通常時2秒以内とする。"),
         (LineChange.REMOVED, "同時に200人が利用できること。", ""),
         (LineChange.ADDED, "", "利用者の認証には多要素認証を用いる。"),
