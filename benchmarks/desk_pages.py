@@ -4,19 +4,16 @@
 documents, 5,000 reviews), and adds ``--findings`` rows (200,000) in equal shares to the reviews, 500 people and 100
 collections, without files and without vectors. It asks each page as a reviewer, those about rights as a superuser,
 through Django's test client, with all of the hub's middleware. The first look at each page is not counted. Prints
-median and 95 % in ms, the number of statements, and those that took longest with ``--slowest``.
+what `benchmarks.pages` prints.
 """
 
 from __future__ import annotations
 
 import argparse
-import os
-import statistics
-import tempfile
-import time
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
+
+from benchmarks.pages import fill, measure_page, scratch_hub
 
 CHECKS, OWN, WAIVED, PEOPLE, COLLECTIONS = 5, 3_000, 600, 500, 100
 PAGES = (
@@ -38,23 +35,11 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, help="keep the hub here, and use it again")
     parser.add_argument("--slowest", type=int, default=0, help="print as many of the slowest statements of each page")
     arguments = parser.parse_args()
-    kept = nullcontext(str(arguments.folder)) if arguments.folder else None
-    with kept or tempfile.TemporaryDirectory(prefix="hub-benchmark-", ignore_cleanup_errors=True) as scratch:
-        Path(scratch).mkdir(exist_ok=True)
-        Path(scratch).chmod(0o711)
-        os.environ |= {"ALLOWED_HOSTS": "testserver", "LOG_LEVEL": "ERROR", "DJANGO_SETTINGS_MODULE": "hub.settings"}
-        os.environ |= {"HUB_DATA_DIR": scratch, "DATABASE_URL": ""}
-        import django
-
-        django.setup()
-        from django.core.management import call_command
-
-        from benchmarks import pages
+    with scratch_hub(arguments.folder):
         from review.models import Finding
 
-        call_command("migrate", verbosity=0)
         if not Finding.objects.exists():
-            pages._fill(arguments.documents)
+            fill(arguments.documents)
             _add_findings(arguments.findings)
             _add_people()
         _measure(arguments.rounds, arguments.slowest)
@@ -145,9 +130,7 @@ def _add_people() -> None:
 
 def _measure(rounds: int, slowest: int) -> None:
     from django.contrib.auth.models import User
-    from django.db import connection
     from django.test import Client
-    from django.test.utils import CaptureQueriesContext
 
     from knowledge.models import VersionContent
     from review.models import Finding, Review
@@ -166,23 +149,7 @@ def _measure(rounds: int, slowest: int) -> None:
         for page in pages:
             address = page.format(**given)
             client.get(address)
-            with CaptureQueriesContext(connection) as statements:
-                answer = client.get(address)
-            assert answer.status_code == 200, (address, answer.status_code)
-            asked = statements.captured_queries
-            times = []
-            for _round in range(rounds):
-                started = time.perf_counter()
-                client.get(address)
-                times.append((time.perf_counter() - started) * 1000)
-            times.sort()
-            print(
-                f"{page:50} median {statistics.median(times):6.1f} ms   95 % {times[int(rounds * 0.95)]:6.1f} ms   "
-                f"{len(asked):3} statements   {len(answer.content) / 1000:6.1f} kB",
-                flush=True,
-            )
-            for one in sorted(asked, key=lambda one: -float(one["time"]))[:slowest]:
-                print(f"    {float(one['time']) * 1000:.0f} ms: {str(one['sql'])[:1500]}")
+            measure_page(client, page, address, rounds=rounds, slowest=slowest)
 
 
 if __name__ == "__main__":

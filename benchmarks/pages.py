@@ -15,8 +15,13 @@ import os
 import statistics
 import tempfile
 import time
-from contextlib import nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from django.test import Client
 
 REVIEWS, QUESTIONS = 5_000, 2_000
 PAGES = (
@@ -35,7 +40,21 @@ def main() -> None:
     parser.add_argument("--slowest", type=int, default=0, help="print as many of the slowest statements of each page")
     parser.add_argument("--only", default="", help="measure the pages whose address has this in it")
     arguments = parser.parse_args()
-    kept = nullcontext(str(arguments.folder)) if arguments.folder else None
+    with scratch_hub(arguments.folder):
+        from knowledge.models import Document
+
+        started = time.perf_counter()
+        if not Document.objects.exists():
+            fill(arguments.documents)
+            print(f"{arguments.documents} documents, {REVIEWS} reviews, {QUESTIONS} questions:", end=" ")
+            print(f"written in {time.perf_counter() - started:.1f} s")
+        _measure(arguments.rounds, arguments.slowest, arguments.only)
+
+
+@contextmanager
+def scratch_hub(folder: Path | None) -> Iterator[None]:
+    """Set Django up on an embedded PostgreSQL with all tables, in a folder that stays, or else in one that goes."""
+    kept = nullcontext(str(folder)) if folder else None
     with kept or tempfile.TemporaryDirectory(prefix="hub-benchmark-", ignore_cleanup_errors=True) as scratch:
         Path(scratch).mkdir(exist_ok=True)
         Path(scratch).chmod(0o711)
@@ -46,18 +65,11 @@ def main() -> None:
         django.setup()
         from django.core.management import call_command
 
-        from knowledge.models import Document
-
         call_command("migrate", verbosity=0)
-        started = time.perf_counter()
-        if not Document.objects.exists():
-            _fill(arguments.documents)
-            print(f"{arguments.documents} documents, {REVIEWS} reviews, {QUESTIONS} questions:", end=" ")
-            print(f"written in {time.perf_counter() - started:.1f} s")
-        _measure(arguments.rounds, arguments.slowest, arguments.only)
+        yield
 
 
-def _fill(number: int) -> None:
+def fill(number: int) -> None:
     """Write the rows in bulk: documents of three types and four states, of one person in one collection."""
     from django.contrib.auth.models import User
     from django.db import connection
@@ -142,9 +154,7 @@ def _fill(number: int) -> None:
 
 def _measure(rounds: int, slowest: int, only: str) -> None:
     from django.contrib.auth.models import User
-    from django.db import connection
     from django.test import Client
-    from django.test.utils import CaptureQueriesContext
 
     from knowledge.models import VersionContent
 
@@ -155,24 +165,32 @@ def _measure(rounds: int, slowest: int, only: str) -> None:
         if only not in page:
             continue
         address = page.format(document=shown)
-        with CaptureQueriesContext(connection) as statements:
-            answer = client.get(address)
-        asked = statements.captured_queries
-        assert answer.status_code == 200, (address, answer.status_code)
-        times, used = [], _processor_seconds()
-        for _round in range(rounds):
-            started = time.perf_counter()
-            client.get(address)
-            times.append((time.perf_counter() - started) * 1000)
-        used = (_processor_seconds() - used) * 1000 / rounds
-        times.sort()
-        print(
-            f"{page:55} median {statistics.median(times):6.1f} ms   95 % {times[int(rounds * 0.95)]:6.1f} ms   "
-            f"processor {used:6.1f} ms   {len(asked):2} statements   {len(answer.content) / 1000:5.1f} kB",
-            flush=True,
-        )
-        for one in sorted(asked, key=lambda one: -float(one["time"]))[:slowest]:
-            print(f"    {float(one['time']) * 1000:.0f} ms: {one['sql']}")
+        measure_page(client, page, address, rounds=rounds, slowest=slowest)
+
+
+def measure_page(client: Client, page: str, address: str, *, rounds: int, slowest: int) -> None:
+    """Look at a page once to count its statements, then ``rounds`` times, and print what that took."""
+    from django.db import connection
+    from django.test.utils import CaptureQueriesContext
+
+    with CaptureQueriesContext(connection) as statements:
+        answer = client.get(address)
+    asked = statements.captured_queries
+    assert answer.status_code == 200, (address, answer.status_code)
+    times, used = [], _processor_seconds()
+    for _round in range(rounds):
+        started = time.perf_counter()
+        client.get(address)
+        times.append((time.perf_counter() - started) * 1000)
+    used = (_processor_seconds() - used) * 1000 / rounds
+    times.sort()
+    print(
+        f"{page:55} median {statistics.median(times):6.1f} ms   95 % {times[int(rounds * 0.95)]:6.1f} ms   "
+        f"processor {used:6.1f} ms   {len(asked):3} statements   {len(answer.content) / 1000:6.1f} kB",
+        flush=True,
+    )
+    for one in sorted(asked, key=lambda one: -float(one["time"]))[:slowest]:
+        print(f"    {float(one['time']) * 1000:.0f} ms: {one['sql']}")
 
 
 def _processor_seconds() -> float:
