@@ -23,6 +23,7 @@ from django.db import connection
 from django.utils.translation import gettext_lazy as _
 from psycopg import Connection
 
+from hub.access.audit_seals import seal_lines
 from hub.access.principals import Principal
 from hub.access.services import record_event
 from hub.backups import folder as places
@@ -105,7 +106,8 @@ def restore_backup(
 ) -> Restored:
     """Put the hub of a backup in the place of this one, migrate it to this version, and compare it with the backup.
 
-    Nothing else may use the database meanwhile. It writes a line of the restored audit trail.
+    Nothing else may use the database meanwhile. It writes a line of the restored audit trail and seals what the backup
+    was taken too early to seal: those lines would wait for a worker that nobody has started yet.
 
     :raises RestoreRefused: nothing was written; the message says what to do.
     :raises BackupDamaged: a file of the backup is not what was written; the database is as it was.
@@ -122,6 +124,7 @@ def restore_backup(
         _restore_database(backup, opener, manifest)
     call_command("migrate", interactive=False, verbosity=0)
     record_event(principal, "RESTORE", backup.name, taken_at=manifest.taken_at.isoformat(), files=manifest.files)
+    seal_lines()
     return Restored(
         backup=backup.name,
         manifest=manifest,
