@@ -28,6 +28,13 @@ from tests.hub.audit.trail import write
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
+@pytest.fixture(autouse=True)
+def empty_trail(transactional_db: None) -> None:
+    """Remove what threads of earlier tests committed on connections of their own."""
+    with connection.cursor() as cursor:
+        cursor.execute("TRUNCATE access_auditevent")
+
+
 def as_superuser(sql: str, *params: object) -> None:
     server = shared_postgres(Path(connection.settings_dict["EMBEDDED_HOME"]))
     with server.superuser(str(connection.settings_dict["NAME"])) as superuser:
