@@ -12,6 +12,7 @@
   const STATES = { a: "accepted", r: "rejected", f: "fixed", o: "open" };
   const VERDICTS = { 1: "pass", 2: "warning", 3: "fail", 4: "not_applicable" };
   const LEFT_BY_ENTER = "#hub-triage-reason, [data-triage-due]";
+  const FIELDS = ["#hub-triage-reason", "[data-triage-due]", "[data-triage-assignee]"];
   const MOST_UNDONE = 100;
   const WAIT_FOR_ORIGINAL_MS = 250; // who runs through the rows asks for no picture
   const done = []; // what was decided here, the last one last: each knows how it is taken back
@@ -31,6 +32,22 @@
     say.timer = window.setTimeout(() => toast.classList.remove("hub-triage-told"), failed ? 10000 : 2000);
   }
 
+  // Puts a row into the detail; what is typed there while the same row is fetched again stays, with the cursor.
+  function fill(html, row) {
+    const held = detail.dataset.shown === idOf(row) ? document.activeElement : null;
+    const name = held && detail.contains(held) ? FIELDS.find((one) => held.matches(one)) : null;
+    const typed = name && held.value !== held.defaultValue ? held.value : null;
+    detail.innerHTML = html;
+    detail.dataset.shown = idOf(row);
+    const field = name ? detail.querySelector(name) : null;
+    if (!field) {
+      detail.scrollTop = 0;
+      return;
+    }
+    if (typed !== null && "defaultValue" in field) field.value = typed;
+    field.focus({ preventScroll: true });
+  }
+
   // Shows a row beside the list: its part of the page, made and escaped by the server.
   async function show(row, { scroll = true } = {}) {
     if (!row) return;
@@ -48,9 +65,7 @@
       say(page.dataset.failed, true);
       return;
     }
-    detail.innerHTML = html;
-    detail.scrollTop = 0;
-    detail.dataset.shown = idOf(row);
+    fill(html, row);
     const mark = detail.querySelector(".hub-passage mark");
     if (mark) {
       const passage = mark.closest(".hub-passage");

@@ -120,7 +120,9 @@ def test_a_finding_is_given_to_somebody_until_a_day_and_the_versions_are_gone_th
     wait(browser, lambda one: one.find_element(By.CSS_SELECTOR, "[data-triage-assignee]").get_attribute("value"))
     send(browser, "d")
     send(browser, Keys.TAB)
-    browser.execute_script("document.activeElement.value = '2099-12-31'")
+    browser.execute_script("document.activeElement.value = '2099-12-31'; document.activeElement.dataset.ofBefore = '1'")
+    browser.execute_script("document.querySelector('.hub-triage-row[aria-current] .hub-triage-link').click()")
+    wait(browser, lambda one: not one.find_elements(By.CSS_SELECTOR, "[data-of-before]"))  # fetched again: it stays
     send(browser, Keys.ENTER)
     wait(browser, lambda one: revision_of(one, finding_id) == 2)
     row = browser.find_element(By.ID, finding_id)
