@@ -135,7 +135,7 @@ def document(request: HttpRequest, public_id: str) -> HttpResponseBase:
         reviews=list_reviews(principal, document_id=public_id)[:LATEST_REVIEWS],
         pages=_pages_of(public_id, versions),
         is_scan=has_read_pages(row.current_version or row.latest_version),
-        may_review=Document.objects.visible_to(principal, Scope.REVIEW).filter(pk=row.pk).exists(),
+        may_review=Document.objects.visible_to(principal, Scope.REVIEW).readable().filter(pk=row.pk).exists(),
         **(edit_choices(principal, row) if is_changeable(principal, row) else {}),
     )
 

@@ -79,9 +79,9 @@ def review(request: HttpRequest, review_id: str) -> HttpResponseBase:
 
 @home_page
 def review_choose(request: HttpRequest) -> HttpResponseBase:
-    """List the documents that the reader may have reviewed, the newest first, narrowed down by words."""
+    """List the documents with a text that the reader may have reviewed, the newest first, narrowed down by words."""
     principal, query = principal_of(request), request.GET.get("q", "").strip()
-    found = list_documents(principal, query=query).filter(retired_at__isnull=True)
+    found = list_documents(principal, query=query).live().readable()
     page = paginate_keyset(
         found.filter(pk__in=Document.objects.visible_to(principal, Scope.REVIEW).values("pk")),
         limit=PER_PAGE,

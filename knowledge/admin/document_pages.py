@@ -84,7 +84,7 @@ def detail(request: HttpRequest, document: Document) -> HttpResponseBase:
     _document, versions = list_versions(principal, document.public_id)
     text = read_text(principal, document, versions, request.GET)
     is_curator = curates(principal, document)
-    reviews = Document.objects.visible_to(principal, Scope.REVIEW).filter(pk=document.pk).exists()
+    reviews = Document.objects.visible_to(principal, Scope.REVIEW).readable().filter(pk=document.pk).exists()
     return render_page(
         request,
         "admin/knowledge/document/detail.html",

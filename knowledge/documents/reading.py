@@ -23,6 +23,7 @@ from knowledge.index.active_embedder import active_embedding_set, chunks_of, fin
 from knowledge.ingest.content import blocks_of, sections_of
 from knowledge.ingest.figures import MEDIA_TYPES, describes_figures
 from knowledge.models import Chunk, Document, DocumentStatus, DocumentVersion, Figure, VersionContent
+from knowledge.models.documents import DocumentQuerySet
 from knowledge.storage import get_blob_store
 
 
@@ -34,7 +35,7 @@ def list_documents(
     document_type: str = "",
     path_prefix: str = "",
     query: str = "",
-) -> QuerySet[Document]:
+) -> DocumentQuerySet:
     """The documents the caller may read, newest first, with what ``document_out`` needs selected.
 
     Raises NotFound for a collection and InvalidInput for a document type that is not there.

@@ -34,6 +34,11 @@ class DocumentQuerySet(models.QuerySet["Document"]):
         """Whether some of these documents are there, and not for the caller to read. One query."""
         return self.filter(public_id__in=public_ids).hidden_from(principal).exists()
 
+    def readable(self) -> DocumentQuerySet:
+        """Leave out documents without a version to read (`Document.version_to_read`)."""
+        states = [one for one in DocumentStatus if one != DocumentStatus.FAILED]
+        return self.filter(Q(latest_version__status__in=states) | Q(current_version__status__in=states))
+
     def live(self) -> DocumentQuerySet:
         """Leave out retired documents."""
         return self.filter(retired_at__isnull=True)
@@ -179,6 +184,12 @@ class Document(models.Model):
 
     def __str__(self) -> str:
         return self.title or self.path
+
+    @property
+    def version_to_read(self) -> DocumentVersion | None:
+        """The latest version that did not fail, or else the one that search sees; None where no text could be read."""
+        known = (one for one in (self.latest_version, self.current_version) if one is not None)
+        return next((one for one in known if one.status != DocumentStatus.FAILED), None)
 
 
 class DocumentStatus(models.TextChoices):

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from email.errors import HeaderParseError, MessageError
 from email.header import decode_header
 from email.message import Message
-from email.utils import collapse_rfc2231_value
+from email.utils import collapse_rfc2231_value, parsedate_to_datetime
 from pathlib import Path, PurePosixPath
 
 from knowledge.parsers.detect import OLE2_MAGIC
@@ -25,7 +25,8 @@ from knowledge.parsers.text import text_blocks
 from knowledge.types.documents import BlockKind, ParsedDocument
 from knowledge.types.notices import Notice, notice_of
 
-_HEADERS = ("From", "To", "Cc", "Date", "Subject")
+_HEADERS = {"From": "差出人", "To": "宛先", "Cc": "CC", "Subject": "件名"}
+_DATE_TITLE = "日時"
 _TABLE_HEAD = ("項目", "内容")
 _PLAIN, _HTML = "text/plain", "text/html"
 _SIGNATURES = frozenset({"application/pkcs7-signature", "application/x-pkcs7-signature", "application/pgp-signature"})
@@ -54,7 +55,8 @@ def parse(path: Path, *, filename: str, limits: ParseLimits) -> ParsedDocument:
     data = path.read_bytes()
     message = read_mail(data)
     builder, pictures = MarkdownBuilder(), PictureIntake(limits)
-    said = [(name, value) for name in _HEADERS if (value := _header(message, name))]
+    said = [(title, value) for name, title in _HEADERS.items() if (value := _header(message, name))]
+    said += [(_DATE_TITLE, _in_figures(value))] if (value := _header(message, "Date")) else []
     builder.add(BlockKind.TABLE, render_table([_TABLE_HEAD, *said]).text)
     for part in _bodies(message):
         _add_body(part, builder, pictures)
@@ -103,6 +105,14 @@ def _header(message: Part, name: str) -> str:
     """A header as one line of text; bytes without a declared encoding are read as text files are."""
     raw = next((value for key, value in message.raw_items() if key.lower() == name.lower()), "")
     return _decoded_words(str(raw))
+
+
+def _in_figures(written: str) -> str:
+    """The time of a mail as `2025-11-12 10:00:00 +0900`; as it is written where it is no such time."""
+    try:
+        return f"{parsedate_to_datetime(written):%Y-%m-%d %H:%M:%S %z}".rstrip()
+    except ValueError:
+        return written
 
 
 def _decoded_words(raw: str) -> str:

@@ -7,12 +7,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
+from knowledge.text.structure import line_span
 from knowledge.types.documents import Block, BlockKind
 
 _DELIMITER_ROW = re.compile(r"^\s*+\|?+\s*+:?+-++:?+\s*+(?:\|\s*+:?+-++:?+\s*+)*+\|?+\s*+$")
 # A pipe that is neither escaped nor inside a code span parts two cells.
 _CELL_PART = re.compile(r"(?:\\.|`[^`\n]*`|[^|\\`]|[\\`])+")
 _BORDER_CHARACTERS = " \t*_　"
+_LINE_BREAK = "<br>"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +72,21 @@ def cells_of(line: str) -> list[str]:
     ['項目', '`a|b`', '値']
     """
     return [cell.text for cell in _row(line, 0, len(line)).cells]
+
+
+def cell_around(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return from where to where the text goes that stands in the cells, or the lines of a cell, of a place in a row.
+
+    >>> text = "| 登録 | 画面で行なう<br>即時 |"
+    >>> text[slice(*cell_around(text, 10, 13))]
+    '画面で行なう'
+    """
+    begin, stop = line_span(text, start, end)
+    cells = _row(text, begin, stop).cells
+    begin = max((cell.start for cell in cells if cell.start <= start), default=begin)
+    stop = min((cell.end for cell in cells if cell.end >= end), default=stop)
+    above, below = text.rfind(_LINE_BREAK, begin, start), text.find(_LINE_BREAK, end, stop)
+    return begin if above < 0 else above + len(_LINE_BREAK), stop if below < 0 else below
 
 
 def _lines(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:

@@ -161,12 +161,12 @@ def start(request: HttpRequest) -> HttpResponseBase:
 def documents(request: HttpRequest) -> JsonResponse:
     """Offer documents whose title or path has the words ``q``: {found: [{id, title, hint}]}, at most MOST_OFFERED.
 
-    With ``scope=review`` those that the person may have reviewed, else those they may read.
+    With ``scope=review`` those with a text that the person may have reviewed, else those they may read.
     """
     principal = principal_of(request)
-    found = list_documents(principal, query=request.GET.get("q", "").strip()).filter(retired_at__isnull=True)
+    found = list_documents(principal, query=request.GET.get("q", "").strip()).live()
     if request.GET.get("scope") == "review":
-        found = found.filter(pk__in=Document.objects.visible_to(principal, Scope.REVIEW).values("pk"))
+        found = found.readable().filter(pk__in=Document.objects.visible_to(principal, Scope.REVIEW).values("pk"))
     rows = found.select_related("document_type", "latest_version")[:MOST_OFFERED]
     return JsonResponse({"found": [_offered(one) for one in rows]})
 

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from datetime import timedelta
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 from django.db import transaction
 from django.db.models import QuerySet
@@ -21,7 +21,7 @@ from hub.core.errors import Conflict, InvalidInput, NotFound, not_one_of
 from hub.core.queue import enqueue_on_commit
 from knowledge.documents.documents import get_document
 from knowledge.documents.workers import leave_it_to_workers, work_through, worker_is_alive
-from knowledge.models import Document, DocumentStatus, DocumentVersion
+from knowledge.models import Document, DocumentVersion
 from review.judging.prompts import numbers_in_force
 from review.judging.sweep.reading import CATEGORIES as SWEEP_CATEGORIES
 from review.mappings import suspect_reasons
@@ -163,7 +163,7 @@ def find_subject(*, principal: Principal, document_id: str, checklist: str, opti
     """Find the document's version and the approved check list. Raises NotFound, InvalidInput, Conflict."""
     principal.require(Scope.REVIEW)
     document = get_document(principal, document_id, scope=Scope.REVIEW)
-    version = _version_to_review(document.latest_version, document.current_version, path=document.path)
+    version = document.version_to_read or _refused(document)
     chosen = get_checklist(checklist) if checklist else checklist_for(document)
     master = version_in_force(chosen)
     if master is None:
@@ -216,18 +216,12 @@ def _check_options(options: ReviewOptions, master: CheckListVersion) -> None:
         )
 
 
-def _version_to_review(
-    latest: DocumentVersion | None, current: DocumentVersion | None, *, path: str
-) -> DocumentVersion:
-    for version in (latest, current):
-        if version is not None and version.status != DocumentStatus.FAILED:
-            return version
-    reason = latest.status_reason if latest else None
+def _refused(document: Document) -> NoReturn:
     raise Conflict(
         _("{path} can't be reviewed, its text could not be read: {reason}"),
         code="document_failed",
-        path=path,
-        reason=reason or "-",
+        path=document.path,
+        reason=(document.latest_version.status_reason if document.latest_version else None) or "-",
     )
 
 

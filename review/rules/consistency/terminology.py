@@ -12,11 +12,11 @@ from knowledge.text.folding import narrow
 from knowledge.text.identifier_shapes import conventions as identifier_conventions
 from knowledge.text.identifiers import read_families
 from knowledge.text.outline import apparatus, inside, place, unnumbered_title
-from knowledge.text.structure import line_span
 from knowledge.text.tables import read_tables
 from review.rules.base import counted, finding, listed, quoted, rule, shipped, skipped
 from review.rules.consistency.spelling_types import Kind, Occurrence, Spellings
 from review.rules.consistency.spellings import variants
+from review.rules.examples import corrected
 from review.rules.prose import is_polite, read_prose
 from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span
 
@@ -32,7 +32,6 @@ _KIND_NAMES = {
     Kind.OTHER: Text(ja="用字", en="choice of characters"),
 }
 _PLACES_SHOWN = 20
-_EXAMPLE_WIDTH = 20
 _COMPOUND_TAIL = re.compile(r"[一-龯々]{2,6}|[ァ-ヴー]{2,12}")
 # Letters of names such as SRV-01, WPF/XAML paths, MS-DOS and version strings are parts of something longer.
 _ABBREVIATION = re.compile(r"(?<![A-Za-z0-9_\-./#@])[A-Z][A-Z0-9]{1,5}(?![A-Za-z0-9_]|-[A-Za-z0-9]|\.[A-Za-z0-9])")
@@ -79,6 +78,7 @@ def _finding(group: Spellings, target: RuleInput) -> FindingDraft:
     minority = [each for _, places in forms[1:] for each in places]
     is_even = len(majority_places) == max(len(places) for _, places in forms[1:])
     first = min(minority, key=lambda each: each.start)
+    proposed = _rewritten(target.text[first.start : first.end], first.form, majority)
     return finding(
         "terminology.variant",
         severity=Severity.MINOR,
@@ -96,7 +96,7 @@ def _finding(group: Spellings, target: RuleInput) -> FindingDraft:
             "where": place(target.sections, first.start),
             "places": len(minority),
         },
-        example=_corrected(target.text, first, majority),
+        example=corrected(target, first.start, first.end, proposed),
     )
 
 
@@ -125,20 +125,15 @@ def _evidence(minority: list[Occurrence], majority: tuple[Occurrence, ...]) -> t
     return tuple(Span(start=each.start, end=each.end) for each in shown)
 
 
-def _corrected(text: str, wrong: Occurrence, majority: str) -> str:
-    """Return the surroundings of the first place to correct, with the majority form put in.
+def _rewritten(surface: str, form: str, majority: str) -> str:
+    """Return the majority form of a word as it stands in the text.
 
     An inflected word keeps its ending: only what precedes the forms' common tail is exchanged.
     """
-    line_start, line_end = line_span(text, wrong.start, wrong.end)
-    before = text[max(line_start, wrong.start - _EXAMPLE_WIDTH) : wrong.start]
-    after = text[wrong.end : min(line_end, wrong.end + _EXAMPLE_WIDTH)]
-    surface = text[wrong.start : wrong.end]
-    if surface == wrong.form:
-        return f"{before}{majority}{after}"
-    tail = next((n for n in range(len(majority)) if wrong.form.endswith(majority[n:])), len(majority))
-    stem_length = len(wrong.form) - (len(majority) - tail)
-    return f"{before}{majority[:tail]}{surface[stem_length:]}{after}"
+    if surface == form:
+        return majority
+    tail = next((n for n in range(len(majority)) if form.endswith(majority[n:])), len(majority))
+    return majority[:tail] + surface[len(form) - (len(majority) - tail) :]
 
 
 @rule("terminology.undefined_abbreviation", tags=("terminology",), defaults={"known": ()})

@@ -9,8 +9,8 @@ from typing import Any, TypedDict, Unpack
 
 from hub.core.texts import Text
 from knowledge.text.outline import place as section_title
-from knowledge.text.structure import line_span
 from review.rules.base import Rule, filled, finding, register, skipped, text_of
+from review.rules.examples import corrected
 from review.rules.style.reading import StyleText, Unit, UnitKind, read_markdown
 from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span
 
@@ -19,7 +19,7 @@ WITH_HEADINGS = (*RUNNING_TEXT, UnitKind.HEADING)
 EVERYTHING = tuple(UnitKind)
 TAGS = ("style", "text")
 _PLACES_SHOWN = 20
-_EXAMPLE_WIDTH = 20
+_LONGEST_QUOTE = 20
 
 Params = Mapping[str, Any]
 
@@ -186,7 +186,7 @@ def _finding(rule: StyleRule, places: list[Place], target: RuleInput) -> Finding
             "count": len(places),
             "first": first.message,
             "section": Text(ja=f"「{where}」の" if where else "", en=f" in “{where}”" if where else ""),
-            "quote": " ".join(target.text[shown.start : shown.end].split())[:_EXAMPLE_WIDTH],
+            "quote": " ".join(target.text[shown.start : shown.end].split())[:_LONGEST_QUOTE],
             "shown": shown.message,
         },
         evidence=tuple(Span(start=each.start, end=each.end) for each in places[:_PLACES_SHOWN]),
@@ -203,12 +203,5 @@ def _finding(rule: StyleRule, places: list[Place], target: RuleInput) -> Finding
                 for each in places[:_PLACES_SHOWN]
             ],
         },
-        example=_corrected(target.text, shown) if shown.replacement is not None else None,
+        example=None if shown.replacement is None else corrected(target, shown.start, shown.end, shown.replacement),
     )
-
-
-def _corrected(text: str, place: Place) -> str:
-    line_start, line_end = line_span(text, place.start, place.end)
-    before = text[max(line_start, place.start - _EXAMPLE_WIDTH) : place.start]
-    after = text[place.end : min(line_end, place.end + _EXAMPLE_WIDTH)]
-    return f"{before}{place.replacement}{after}"

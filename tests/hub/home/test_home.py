@@ -267,7 +267,11 @@ def test_a_review_that_can_not_start_is_refused_on_its_own_page_with_the_reason(
     reviewer = new_user()
     grant(reviewer, Role.REVIEWER, Collection.objects.get(slug="default"))
     at_work = client_of(reviewer)
-    assert "テキストを読み取れませんでした。" in text_of(at_work, f"/documents/{unreadable.public_id}/")
+    page = text_of(at_work, f"/documents/{unreadable.public_id}/")
+    assert "テキストを読み取れませんでした。" in page
+    assert "/review/" not in page
+    offered = text_of(at_work, "/reviews/start/")
+    assert (notes.public_id in offered, unreadable.public_id in offered) == (True, False)
     page = text_of(at_work, f"/documents/{unreadable.public_id}/review/")
     assert "空.md はレビューできません" in page
     assert "レビューを始める" not in page

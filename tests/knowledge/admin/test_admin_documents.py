@@ -45,6 +45,17 @@ def test_the_list_shows_state_reason_and_chunks(superuser_client: Any, tmp_path:
     assert "基本設計書.md" not in failed
 
 
+def test_a_document_that_failed_is_offered_to_be_tried_again_and_no_review(
+    superuser_client: Any, tmp_path: Path
+) -> None:
+    ready, failed = add_document(tmp_path), add_document(tmp_path, filename="壊れた.pdf", text="%PDF-1.4 broken")
+    main = [
+        re.findall(r"hub-button hub-button-main[^>]*>([^<]+)<", shown.content.decode())
+        for shown in (superuser_client.get(reverse(CHANGE, args=[one.pk])) for one in (ready, failed))
+    ]
+    assert main == [["レビューを開始"], ["処理をやり直す"]]
+
+
 def test_staff_see_documents_of_their_collections_only(tmp_path: Path) -> None:
     hidden_in = Collection.objects.create(slug="himitsu", name="秘密の箱")
     seen = add_document(tmp_path, work=False)

@@ -35,8 +35,8 @@ def made(body: str = "性能の打合せの結果です。", *, charset: str = "
 def test_the_headers_are_a_table_and_the_text_follows(tmp_path: Path, charset: str) -> None:
     parsed = parse(tmp_path, made("1. 性能\n\n応答は3秒以内とする。", charset=charset).as_bytes())
     assert parsed.title == "第3回 打合せ議事録の送付"
-    assert "| From | 山田 太郎 <yamada@example.jp> |" in parsed.markdown
-    assert "| Date | Wed, 12 Nov 2025 10:00:00 +0900 |" in parsed.markdown
+    assert "| 差出人 | 山田 太郎 <yamada@example.jp> |" in parsed.markdown
+    assert "| 日時 | 2025-11-12 10:00:00 +0900 |" in parsed.markdown
     assert [block.kind.value for block in parsed.blocks] == ["table", "heading", "paragraph"]
     assert "応答は3秒以内とする。" in parsed.markdown
     assert parsed.notices == ()

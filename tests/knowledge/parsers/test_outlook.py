@@ -36,10 +36,10 @@ def test_headers_and_text_are_read_in_each_encoding_also_without_its_name(
     message = Message(charset=charset, code_page=code_page, to=people, properties={SENT: TEN_OCLOCK})
     parsed = parse(tmp_path, message)
     assert (parsed.format, parsed.title) == ("msg", "第3回 打合せ議事録の送付")
-    assert "| From | 山田 太郎 <yamada@example.jp> |" in parsed.markdown
-    assert "| To | 設計担当 <design@example.jp> |" in parsed.markdown
-    assert "| Cc | 品質保証室 <qa@example.jp> |" in parsed.markdown
-    assert "| Date | Wed, 12 Nov 2025 01:00:00 +0000 |" in parsed.markdown
+    assert "| 差出人 | 山田 太郎 <yamada@example.jp> |" in parsed.markdown
+    assert "| 宛先 | 設計担当 <design@example.jp> |" in parsed.markdown
+    assert "| CC | 品質保証室 <qa@example.jp> |" in parsed.markdown
+    assert "| 日時 | 2025-11-12 01:00:00 +0000 |" in parsed.markdown
     assert "bcc@example.jp" not in parsed.markdown
     assert [block.kind.value for block in parsed.blocks] == ["table", "heading", "paragraph"]
     assert "応答は3秒以内とする。" in parsed.markdown
@@ -49,7 +49,7 @@ def test_headers_and_text_are_read_in_each_encoding_also_without_its_name(
 def test_the_date_is_that_of_the_headers_where_the_mail_came_with_them(tmp_path: Path) -> None:
     headers = "Received: from a\r\n by b\r\nDate: Wed, 12 Nov 2025 10:00:00 +0900\r\nSubject: x\r\n"
     parsed = parse(tmp_path, Message(properties={SENT: TEN_OCLOCK, 0x007D: headers}))
-    assert "| Date | Wed, 12 Nov 2025 10:00:00 +0900 |" in parsed.markdown
+    assert "| 日時 | 2025-11-12 10:00:00 +0900 |" in parsed.markdown
 
 
 def test_html_is_read_where_there_is_no_plain_text_and_a_path_of_folders_is_no_address(tmp_path: Path) -> None:
@@ -60,7 +60,7 @@ def test_html_is_read_where_there_is_no_plain_text_and_a_path_of_folders_is_no_a
     assert "# 通知" in parsed.markdown
     assert "明日①に切り替える。" in parsed.markdown
     assert "alert" not in parsed.markdown
-    assert "| From | 山田 太郎 |" in parsed.markdown
+    assert "| 差出人 | 山田 太郎 |" in parsed.markdown
     both = parse(tmp_path, Message(html=html.encode("cp932"), code_page=932))
     assert "通知" not in both.markdown
 

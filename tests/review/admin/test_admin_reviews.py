@@ -83,6 +83,8 @@ def test_documents_are_offered_by_title_to_those_who_may_have_them_reviewed(
     (offered,) = client.get(door, asked).json()["found"]
     assert (offered["id"], offered["title"]) == (document.public_id, document.title)
     assert client.get(door, {"q": "そのような題名はない"}).json() == {"found": []}
+    add_document(tmp_path, filename="壊れた.pdf", text="%PDF-1.4 broken")
+    assert client.get(door, {"q": "壊れた", "scope": "review"}).json() == {"found": []}
     reader, stranger = make_user("鈴木"), make_user("高橋")
     grant(reader, Role.READER, document.collection)
     assert client_of(reader).get(door, asked).json() == {"found": []}

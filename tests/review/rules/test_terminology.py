@@ -71,6 +71,24 @@ def test_the_majority_is_proposed_and_an_inflected_word_keeps_its_ending():
     assert found.suggestion.example == "検査を行います。記録を行う。報告を行った。"
 
 
+def test_the_example_of_a_word_in_a_table_is_its_cell_alone():
+    row = "| F-001 | 予約の変更を行なう<br>取消しを行う | 窓口の担当者が受付の時間内に画面から登録する |"
+    text = f"取消しを行う。\n\n| ID | 機能 | 備考 |\n|---|---|---|\n{row}\n"
+
+    (found,) = outcome_of("terminology.variant", rule_input(text)).findings
+
+    assert found.suggestion.example == "予約の変更を行う"
+
+
+def test_the_example_of_a_word_in_a_long_sentence_says_that_it_is_a_part():
+    text = f"記録を行う。報告を行う。\n\n{'利用者が画面から入力した' * 3}予約の登録を行なう。\n"
+
+    (found,) = outcome_of("terminology.variant", rule_input(text)).findings
+
+    assert found.suggestion.example.startswith("…")
+    assert found.suggestion.example.endswith("予約の登録を行う。")
+
+
 def test_a_role_with_a_japanese_and_an_english_name_is_told():
     text = "管理者が設定を変える。\n\nAdministrator は利用の記録を見る。administrators 表は対象外とする。"
     assert variants(text) == [{"管理者": 1, "Administrator": 1}]
