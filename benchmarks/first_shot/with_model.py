@@ -189,12 +189,11 @@ def _spent(completions: Sequence[Any], options: ModelOptions) -> Spent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelDefect:
-    """A finding that a model made and that counts, as far as rows go."""
+    """A finding of a model that counts, as far as rows go. ``topic`` is the name of what it calls missing."""
 
     category: str
-    kind: str
-    message: str
     spans: tuple[tuple[int, int], ...]
+    topic: str = ""
 
 
 def said_of(
@@ -203,15 +202,14 @@ def said_of(
     """What was said of a row: by rules, else by a model's finding on the row's line.
 
     A finding answers a row where it quotes the row's line and is of a category that is read together with the row's; a
-    topic, where it is called missing by its name. A row that no rule decides is right where the model has read all.
+    topic, where it says that it is not treated. A row that no rule decides is right where the model has read all.
     """
     from review.evaluation.matching import places_of
 
     if ruled == "fail":
         return ruled
     if topic:
-        is_named = any(one.kind == "missing" and topic in one.message for one in found)
-        return "fail" if is_named else ruled
+        return "fail" if any(one.topic == topic for one in found) else ruled
     own = next((group for group in READ_TOGETHER if case["check_type"] in group), set())
     places = places_of(case["location"], text) if case.get("location") else []
     for one in found:
@@ -255,11 +253,7 @@ def _answer_rows(done: Reviewed, review: Any) -> None:
         if data.get("status") == "undecided" and opinion.get("decision") == "confirmed":
             del data["status"]  # the model says that it is missing
         if counts and row.rule_id == "llm.judgement":
-            found.append(
-                ModelDefect(
-                    category=data.get("category", ""), kind=data.get("kind", ""), message=row.message_ja, spans=spans
-                )
-            )
+            found.append(ModelDefect(category=data.get("category", ""), spans=spans, topic=str(data.get("item", ""))))
         elif counts:
             defects[row.rule_id].append(Defect(rule_id=row.rule_id, data=data, spans=spans))
             defects[TOPIC_RULES[0]] += missing_topics(row.rule_id, data)
@@ -335,12 +329,7 @@ def _read_whole(source: Source, document_id: str, provider: Any, options: ModelO
     read = read_handed(answer.data, target.text)
     done = Reviewed(source=source, spent=_spent(provider.sent.completions, options))
     found = [
-        ModelDefect(
-            category=one.category,
-            kind=one.kind,
-            message=one.message,
-            spans=tuple((span.start, span.end) for span in one.spans),
-        )
+        ModelDefect(category=one.category, spans=tuple((span.start, span.end) for span in one.spans))
         for one in read.findings
     ]
     missing = {topic.code for topic in topics if not read.topics.get(topic.code, True)}

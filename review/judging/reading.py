@@ -17,6 +17,8 @@ from review.types import JUDGED_BY_MODEL, FindingDraft, Severity, Span, Suggesti
 
 # Shorter ones stand anywhere and show nothing.
 LEAST_CHARACTERS = 4
+NOT_APPLICABLE = "not_applicable"
+UNDECIDED = frozenset({"cannot_tell", NOT_APPLICABLE})
 # A character with the marks that belong to it: NFKC makes one of ｶ and ﾞ.
 _CLUSTER = re.compile(r".[\u0300-\u036f\u3099\u309a\uff9e\uff9f]*", re.DOTALL)
 # Marks of the Markdown that a reader does not see, and so does not quote.
@@ -74,12 +76,12 @@ def read_judgement(
     grounds = [quotes.locate(ground["passage"], ground["quote"]) for ground in answer["grounds"]]
     ungrounded = grounds.count(None)
     located = [
-        (proposed, None if proposed["kind"] == "missing" else quotes.locate(proposed["passage"], proposed["quote"]))
+        (proposed, [quotes.locate(said["passage"], said["quote"]) for said in _quotes_of(proposed)])
         for proposed in answer["findings"]
     ]
     tally = _Tally()
-    for proposed, span in located:
-        is_sure = proposed["kind"] == "missing" or span is not None
+    for proposed, spans in located:
+        is_sure = proposed["kind"] == "missing" or _is_found(spans)
         (tally.verified if is_sure else tally.unverified).append(Severity(proposed["severity"]))
     seen = sum(one.end - one.start for one in passages) / max(len(text), 1)
     score = answer["score"] / 100
@@ -93,11 +95,12 @@ def read_judgement(
         reason=answer["reason"].strip(),
         grounds=tuple(span for span in grounds if span is not None),
         findings=tuple(
-            _draft(proposed, span, quotes, seen=min(seen, 1.0), passages=passages, rests_on=documents_of(supplements))
-            for proposed, span in located
+            _draft(proposed, spans, quotes, seen=min(seen, 1.0), passages=passages, rests_on=documents_of(supplements))
+            for proposed, spans in located
         ),
         fabricated=quotes.fabricated,
         complaint=complaint,
+        is_applicable=answer["verdict"] != NOT_APPLICABLE,
     )
 
 
@@ -109,8 +112,13 @@ def documents_of(supplements: Sequence[Supplement]) -> tuple[str, ...]:
 def _conclude(said: str, tally: _Tally, *, has_grounds: bool) -> tuple[Verdict, str]:
     """The verdict, and the code of what is wrong with the answer (then the verdict is error)."""
     blocking = BLOCKING & {*tally.verified, *tally.unverified}
-    if said == "cannot_tell":
+    if said == NOT_APPLICABLE and (tally.verified or tally.unverified):
+        return Verdict.ERROR, "contradiction"
+    if said in UNDECIDED:
         return Verdict.SKIPPED, ""
+    if said == "warning":
+        is_warned = not blocking and tally.verified
+        return (Verdict.WARNING, "") if is_warned else (Verdict.ERROR, "contradiction")
     if said == "pass":
         if blocking:
             return Verdict.ERROR, "contradiction"
@@ -124,9 +132,19 @@ def _conclude(said: str, tally: _Tally, *, has_grounds: bool) -> tuple[Verdict, 
     return Verdict.ERROR, "contradiction"
 
 
+def _quotes_of(proposed: Mapping[str, Any]) -> Sequence[Mapping[str, str]]:
+    """The quotes that a finding rests on; something missing rests on none."""
+    return () if proposed["kind"] == "missing" else proposed["quotes"]
+
+
+def _is_found(spans: Sequence[Span | None]) -> bool:
+    """Whether there is a quote, and each of them stands somewhere."""
+    return bool(spans) and None not in spans
+
+
 def _draft(
     proposed: Mapping[str, Any],
-    span: Span | None,
+    spans: Sequence[Span | None],
     quotes: _Quotes,
     *,
     seen: float,
@@ -135,26 +153,28 @@ def _draft(
 ) -> FindingDraft:
     is_missing = proposed["kind"] == "missing"
     message = proposed["message"].strip()
+    said = [one["quote"] for one in _quotes_of(proposed)]
+    found = _is_found(spans)
     return FindingDraft(
         rule_id=JUDGED_BY_MODEL,
         severity=Severity(proposed["severity"]),
         message=Text(ja=message, en=message),  # a model writes in one language
-        key=f"missing|{fold_quote(message)}" if is_missing else f"quote|{fold_quote(proposed['quote'])}",
-        evidence=(span,) if span else (),
-        claimed=() if is_missing or span else (proposed["quote"],),
+        key=f"missing|{fold_quote(message)}" if is_missing else f"quote|{'|'.join(sorted(map(fold_quote, said)))}",
+        evidence=tuple(span for span in spans if span is not None),
+        claimed=tuple(quote for quote, span in zip(said, spans, strict=True) if span is None),
         searched=_searched(passages) if is_missing else (),
         data={"kind": proposed["kind"]},
-        confidence=round(seen if is_missing else (quotes.share if span else 0.0), 3),
-        confidence_basis=_basis(is_missing=is_missing, span=span),
+        confidence=round(seen if is_missing else (quotes.share if found else 0.0), 3),
+        confidence_basis=_basis(is_missing=is_missing, is_found=found),
         suggestion=_suggestion(proposed),
         rests_on=rests_on,
     )
 
 
-def _basis(*, is_missing: bool, span: Span | None) -> Text:
+def _basis(*, is_missing: bool, is_found: bool) -> Text:
     if is_missing:
         return Text(ja="言語モデルが見た本文の割合", en="share of the document that the language model saw")
-    if span is None:
+    if not is_found:
         return Text(ja="引用が本文にない（未検証）", en="the quote does not stand in the document (unverified)")
     return Text(
         ja="言語モデルの引用のうち本文で確かめられた割合",

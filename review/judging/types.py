@@ -198,7 +198,7 @@ class Reading:
 
     ``fabricated`` counts quotes that the passages do not have; ``is_usable`` is False when the answer contradicts
     itself or rests on such quotes alone, then ``complaint`` is the code of the reason. ``grounds`` may be of related
-    documents, too.
+    documents, too. Not ``is_applicable``: the model holds that the check item is for other documents.
     """
 
     verdict: Verdict
@@ -208,6 +208,7 @@ class Reading:
     findings: tuple[FindingDraft, ...] = ()
     fabricated: int = 0
     complaint: str = ""
+    is_applicable: bool = True
 
     @property
     def is_usable(self) -> bool:

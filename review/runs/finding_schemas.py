@@ -59,7 +59,8 @@ class SecondOpinionOut(BaseModel):
     """What the hub's language model said of a finding."""
 
     decision: str = Field(
-        description="confirmed; doubted; overturned; or proposed and refuted, unrefuted or left_over (sweep)"
+        description="confirmed; doubted; overturned; set_aside (so, and nobody would act on it); or proposed and refuted, "
+        "trivial, unrefuted or left_over (sweep)"
     )
     reason: str = ""
     quotes: list[EvidenceOut] = Field([], description="where it stands in the document that the finding is wrong")
@@ -89,8 +90,8 @@ class FindingOut(BaseModel):
     judged_by: str = Field(description="rules, hub_model, or callers_model: the own model of who asked for the review")
     state: str = Field(
         "found",
-        description="found; overturned (a language model took it back, with quotes) and candidate (it proposed it): "
-        "these do not count; promoted: a person said that it counts",
+        description="found; overturned (a language model took it back, with quotes) and candidate (it proposed it, or "
+        "set it aside): these do not count; promoted: a person said that it counts",
     )
     second_opinion: SecondOpinionOut | None = Field(None, description="what a language model said of it")
     triage: str

@@ -103,6 +103,7 @@ class Reader:
             wanted = "consistency" in json.dumps(asked["response_format"])
             found = {
                 "item": "none",
+                "topic": "none",
                 "category": "consistency",
                 "kind": "contradiction",
                 "severity": "major",
@@ -205,10 +206,9 @@ def test_a_models_finding_answers_the_row_whose_line_it_quotes() -> None:
     text = "一行目の文。\n二行目の文。\n"
     case = {"check_type": "consistency", "location": "二行目"}
     here, there = ((7, 12),), ((0, 5),)
-    made = {"kind": "contradiction", "message": "食い違う。"}
 
     def said(ruled: str, category: str, spans: Any, **more: Any) -> str:
-        found = [ModelDefect(category=category, spans=spans, **made)]
+        found = [ModelDefect(category=category, spans=spans)]
         return said_of(case | more, ruled, found, text, topic="", was_read=True)
 
     assert said("pass", "consistency", here) == "fail"
@@ -216,6 +216,6 @@ def test_a_models_finding_answers_the_row_whose_line_it_quotes() -> None:
     assert said("pass", "coverage", here) == "pass"
     assert said("undecided", "coverage", here) == "pass"
     assert said_of(case, "undecided", [], text, topic="", was_read=False) == "undecided"
-    missing = ModelDefect(category="coverage", kind="missing", message="性能の記述がない。", spans=here)
+    missing = ModelDefect(category="coverage", spans=here, topic="性能")
     assert said_of({"check_type": "required_section"}, "pass", [missing], text, topic="性能", was_read=True) == "fail"
     assert said_of({"check_type": "required_section"}, "pass", [missing], text, topic="移行", was_read=True) == "pass"

@@ -6,7 +6,7 @@ said: nothing that was not put to the test counts.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -45,7 +45,7 @@ from review.judging.sweep.refuting import (
 from review.judging.types import Passage
 from review.judging.unseen import joined, unseen_in
 from review.models import Finding, FindingState, Review
-from review.types import RelatedDocument, RuleInput, Severity, Span
+from review.types import JUDGED_BY_MODEL, RelatedDocument, RuleInput, Severity, Span
 
 TIMED_OUT = "llm_timeout"
 
@@ -78,7 +78,8 @@ class Sweep:
 
     def ask(self) -> StepOutcome:
         """Read the document for each group of categories, test what is proposed, merge it with the rules' findings."""
-        subject = subject_of(self._target, self.reader.withheld, points=self.harmless_points())
+        told = {rule.subject for rule in self.rules()}
+        subject = subject_of(self._target, self.reader.withheld, points=self.harmless_points(), told=told)
         if self.reader.session.planted_spans():
             self.said.append(notices.SWEEP_WITHHELD)
         try:
@@ -213,15 +214,17 @@ class Sweep:
         return {"decision": decision, "reason": reason, "quotes": [], **who, "prompt_version": number}
 
 
-def subject_of(target: RuleInput, withheld: tuple[Span, ...], *, points: Sequence[Point] = ()) -> Subject:
-    """What of a document and its related ones is read, against which check list."""
+def subject_of(
+    target: RuleInput, withheld: tuple[Span, ...], *, points: Sequence[Point] = (), told: Collection[str] = ()
+) -> Subject:
+    """What of a document and its related ones is read, against which check list; rules missed what is ``told``."""
     return Subject(
         title=named_to_model(target),
         text=target.text,
         bodies=harmless_bodies(target),
         withheld=withheld,
         related=target.related,
-        topics=tuple(topic.label_ja for topic in target.topics),
+        topics=tuple(topic.label_ja for topic in target.topics if topic.label_ja not in told),
         points=tuple(points),
         related_bodies={one.document_id: harmless_bodies(one.as_input()) for one in target.related},
         related_withheld={one.document_id: _withheld_of(one) for one in target.related},
@@ -239,7 +242,7 @@ def rule_findings(review: Review) -> list[RuleFinding]:
 
 def _of_rules(review: Review) -> list[Finding]:
     """The findings that the reading may find again: those of rules, and those of the judge. One query."""
-    found = Finding.objects.filter(result__review=review).exclude(state=FindingState.CANDIDATE)
+    found = Finding.objects.filter(result__review=review).exclude(state=FindingState.CANDIDATE, rule_id=JUDGED_BY_MODEL)
     return list(
         found.order_by("result__position", "ordinal").select_related("result__review", "result__item_version__item")
     )
@@ -261,6 +264,6 @@ def _rule_finding(finding: Finding) -> RuleFinding:
         ),
         subject=str(finding.data.get("item") or finding.data.get("element") or ""),
         rests_on=tuple(finding.rests_on),
-        is_overturned=finding.state == FindingState.OVERTURNED,
+        is_taken_back=finding.state in (FindingState.OVERTURNED, FindingState.CANDIDATE),
         item=finding.result.item_version.item.code,
     )

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hub.core.texts import Text
 from knowledge.text.sentences import sentences_around
 from review.judging.reading import fold_quote
-from review.judging.sweep.reading import Proposal, Subject
+from review.judging.sweep.reading import Proposal, Subject, pairs_of
 from review.judging.sweep.refuting import Examined
 from review.types import JUDGED_BY_MODEL, FindingDraft, Severity, Span
 
@@ -48,6 +48,9 @@ BASIS_OF_CANDIDATE = Text(
 
 # Where a line or cell ends; one row of a workbook may hold several defects.
 BORDERS = ("\n", "|", "<br>")
+# Messages about the same sentences with so large a share of common pairs of characters tell of one defect. In five
+# documents with 250 proposals two defects told twice had 0.53 and 0.71, nine pairs of different ones at most 0.33.
+ALIKE = 0.45
 # What becomes of proposals that count, by what their test said.
 COUNTING = {"stands": "confirmed", "doubted": "doubted"}
 
@@ -64,7 +67,7 @@ class RuleFinding:
     spans: tuple[Span, ...]
     subject: str = ""
     rests_on: tuple[str, ...] = ()
-    is_overturned: bool = False
+    is_taken_back: bool = False
     item: str = ""
 
 
@@ -88,22 +91,34 @@ class Merged:
 
 
 def distinct(proposals: Sequence[Proposal], subject: Subject) -> tuple[Proposal, ...]:
-    """Leave out what was proposed before about the same sentences; the most severe one of them stays."""
-    ordered = sorted(proposals, key=lambda one: one.severity.rank)
-    kept: dict[str, Proposal] = {}
+    """Leave out what was proposed before in like words about the same sentences; the most severe one of them stays.
+
+    The order of an answer, and of the answers, changes nothing.
+    """
+    ordered = sorted(
+        proposals, key=lambda one: (one.severity.rank, one.quotes[0].start, key_of(one, subject), one.message)
+    )
+    kept: list[Proposal] = []
+    counted: Counter[str] = Counter()
     for proposal in ordered:
-        if not any(_same_sentences(proposal, other, subject) for other in kept.values()):
-            kept.setdefault(key_of(proposal, subject), proposal)
-    return tuple(kept.values())
+        if not any(_is_same_defect(proposal, other, subject) for other in kept):
+            key = key_of(proposal, subject)
+            counted[key] += 1
+            kept.append(replace(proposal, nth=counted[key]))
+    return tuple(kept)
 
 
-def _same_sentences(one: Proposal, other: Proposal, subject: Subject) -> bool:
-    """Whether two proposals say the same kind of thing of the same sentences."""
-    if (one.kind == "missing") != (other.kind == "missing"):
-        return False
+def _is_same_defect(one: Proposal, other: Proposal, subject: Subject) -> bool:
+    """Whether two proposals say in like words something of the same sentences, under whatever category and kind."""
     first, second = ([_sentence(quote, subject) for quote in proposal.quotes] for proposal in (one, other))
     fewer, more = sorted((first, second), key=len)
-    return all(any(_touch(a, b) for b in more) for a in fewer) and (len(fewer) > 1 or one.category == other.category)
+    return all(any(_touch(a, b) for b in more) for a in fewer) and _likeness(one.message, other.message) >= ALIKE
+
+
+def _likeness(one: str, other: str) -> float:
+    """How many of the shorter text's pairs of characters the other has, 0 to 1."""
+    fewer, more = sorted(map(pairs_of, (one, other)), key=len)
+    return len(fewer & more) / (len(fewer) or 1)
 
 
 def _sentence(quote: Span, subject: Subject) -> Span:
@@ -117,14 +132,18 @@ def _touch(one: Span, other: Span) -> bool:
 
 
 def key_of(proposal: Proposal, subject: Subject) -> str:
-    """Name a proposal by the sentences that it quotes: the same however the model cuts or words them."""
+    """Name a proposal by the sentences that it quotes: the same however the model cuts or words them.
+
+    Of several defects on the same sentences the second and further ones are numbered.
+    """
     sentences = sorted(
         f"{quote.document}:{fold_quote(subject.text_of(quote)[span.start : span.end])}"
         for quote in proposal.quotes
         for span in (_sentence(quote, subject),)
     )
+    nth = [str(proposal.nth)] * (proposal.nth > 1)
     return "|".join(
-        [proposal.category, "missing" if proposal.kind == "missing" else "quote", *dict.fromkeys(sentences)]
+        [proposal.category, "missing" if proposal.kind == "missing" else "quote", *dict.fromkeys(sentences), *nth]
     )
 
 
@@ -138,7 +157,7 @@ def merge(
     for one in sorted(tested, key=lambda each: _order(each, subject)):
         proposal = one.proposal
         known = next((rule for rule in rules if is_same_matter(proposal, rule, subject)), None)
-        if one.stands and known is not None and not known.is_overturned:
+        if one.stands and known is not None and not known.is_taken_back:
             # who may read the rule's finding may not read all that the proposal rests on
             is_open = set(proposal.rests_on) <= set(known.rests_on)
             confirmed.setdefault(known.pk, proposal.message if is_open else "")
@@ -198,7 +217,11 @@ def _draft(proposal: Proposal, subject: Subject, *, decision: str, reason: str) 
         message=Text(ja=proposal.message, en=proposal.message),  # a model writes in one language
         key=f"sweep|{key_of(proposal, subject)}",
         evidence=(*own, *(one for one in proposal.quotes if one.document)),
-        data={"kind": proposal.kind, "category": proposal.category},
+        data={
+            "kind": proposal.kind,
+            "category": proposal.category,
+            **({"item": proposal.topic} if proposal.topic else {}),
+        },
         confidence=CONFIDENCE if decision == "confirmed" else None,  # of the others nobody has measured it
         confidence_basis=_basis(decision, reason),
         rests_on=proposal.rests_on,

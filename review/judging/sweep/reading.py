@@ -16,11 +16,12 @@ from hub.llm.tokens import estimate_text_tokens
 from hub.llm.types import AnswerSchema, LlmRequest
 from knowledge.text.folding import normalise
 from review.judging.answer_schemas import closed, several, some_text
+from review.judging.common_words import KIND, rules_for
 from review.judging.overview import cut_stretches
 from review.judging.plan import REPAIRS, fenced_passages, messages_of, place_of, tokens_of_passage
 from review.judging.reading import find_in_passages, find_quote
 from review.judging.sweep.check_list import OBSERVED_TOKENS, Point, check_list_text
-from review.judging.sweep.wanted import RULES, wanted_text
+from review.judging.sweep.wanted import RULES, TASK, wanted_text
 from review.judging.types import Passage
 from review.judging.unseen import overlaps, shown_text
 from review.rules.prompt_injection import reads_as_instruction
@@ -30,7 +31,6 @@ CATEGORIES = ("traceability", "consistency", "coverage", "structure", "terminolo
 MAX_FACTS = 12
 MAX_PROPOSALS = 30
 MAX_QUOTES = 3
-# Twice what the request asks for: one quote that is too long would cost the whole answer.
 MAX_QUOTE = 240
 MAX_WORDS = 80
 MAX_MESSAGE = 240
@@ -41,7 +41,7 @@ OUTLINE_SHARE = 8
 RELATED_SHARE = 3
 EARLIER = "earlier"
 CHECK_LIST = "checklist"
-NO_ITEM = "none"
+NO_ITEM = NO_TOPIC = "none"
 # Subject, attribute, value, heading and quote of a fact, at their longest.
 TOKENS_OF_FACT = 600
 
@@ -63,7 +63,8 @@ class Fact:
 class Proposal:
     """A finding that a model proposes; its quotes stand where they say. ``rests_on`` names related documents.
 
-    ``item`` is the code of the check item that it belongs to.
+    ``item`` is the code of the check item that it belongs to, ``topic`` the name of the topic that it says is not
+    treated, or empty. ``nth`` counts defects of one category on the same sentences, from 1.
     """
 
     category: str
@@ -73,6 +74,8 @@ class Proposal:
     quotes: tuple[Span, ...]
     rests_on: tuple[str, ...] = ()
     item: str = READING_CODE
+    topic: str = ""
+    nth: int = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,7 +90,8 @@ class Round:
 class Subject:
     """What is read: the text, its parts by headings, what is withheld of it, and the documents it belongs to.
 
-    ``topics`` are the names of what a document of its type has to treat; ``points`` is its check list.
+    ``topics`` are the names of what a document of its type has to treat and rules took for treated; ``points`` is its
+    check list.
     """
 
     title: str
@@ -222,11 +226,18 @@ def reading_request(
         *([REPAIRS[repair]] if repair else []),
     ]
     wanted = "\n".join(f"  - {wanted_text(category, subject.topics)}" for category in reading.categories)
+    rules = RULES.format(wanted=wanted, message=MAX_MESSAGE, words=MAX_WORDS, quote=MAX_QUOTE)
     labels = [label_of(at) for at in range(len(part))]
     sources = [*labels, *([EARLIER] if known else []), *(_related_label(at) for at in range(len(related)))]
     return LlmRequest(
-        messages=messages_of(f"{RULES.format(fence=fence, wanted=wanted)}\n\n{prompt}", "\n\n".join(material)),
-        schema=_schema(labels, sources, reading.categories, items=[*(one.code for one in subject.points), NO_ITEM]),
+        messages=messages_of(f"{rules_for(TASK, KIND, rules, fence=fence)}\n\n{prompt}", "\n\n".join(material)),
+        schema=_schema(
+            labels,
+            sources,
+            reading.categories,
+            items=[*(one.code for one in subject.points), NO_ITEM],
+            topics=[*(subject.topics if "coverage" in reading.categories else ()), NO_TOPIC],
+        ),
         max_output_tokens=READING_OUTPUT_TOKENS,
     )
 
@@ -266,6 +277,7 @@ def read_part(
                 quotes=quotes,
                 rests_on=shown,
                 item=said["item"] if said["item"] in items else READING_CODE,
+                topic="" if said["topic"] == NO_TOPIC else said["topic"],
             )
         )
     return Read(facts=tuple(facts), proposals=tuple(proposals), unverified=unverified)
@@ -345,7 +357,7 @@ def sections_of_related(subject: Subject) -> tuple[RelatedSection, ...]:
         RelatedSection(
             shown=RelatedPassage(document=document, passage=body),
             tokens=tokens_of_passage(document.text, body),
-            pairs=_pairs(document.text[body.start : body.end]),
+            pairs=pairs_of(document.text[body.start : body.end]),
         )
         for document in subject.related
         for body in (subject.related_bodies or {}).get(document.document_id, ())
@@ -359,7 +371,7 @@ def choose_related(
 
     Two texts share pairs of characters. It needs no index, so it is the same wherever it is done again.
     """
-    pairs = _pairs("".join(text[one.start : one.end] for one in part))
+    pairs = pairs_of("".join(text[one.start : one.end] for one in part))
     likeness = [len(one.pairs & pairs) / (len(one.pairs) or 1) for one in sections]
     chosen: list[int] = []
     left = tokens
@@ -371,7 +383,8 @@ def choose_related(
     return tuple(sections[at].shown for at in sorted(chosen))
 
 
-def _pairs(text: str) -> frozenset[str]:
+def pairs_of(text: str) -> frozenset[str]:
+    """The pairs of characters next to each other in a text, white space and widths aside."""
     folded = "".join(normalise(text).split())
     return frozenset(folded[at : at + 2] for at in range(len(folded) - 1))
 
@@ -389,13 +402,16 @@ def _related_label(index: int) -> str:
     return f"r{index + 1}"
 
 
-def _schema(labels: list[str], sources: list[str], categories: Sequence[str], *, items: Sequence[str]) -> AnswerSchema:
+def _schema(
+    labels: list[str], sources: list[str], categories: Sequence[str], *, items: Sequence[str], topics: Sequence[str]
+) -> AnswerSchema:
     words = some_text(MAX_WORDS)
     text = {"type": "string", "maxLength": MAX_QUOTE}
     fact = closed(subject=words, attribute=words, value=words, passage={"enum": labels}, quote=text)
     quote = closed(passage={"enum": sources}, quote=text)
     finding = closed(
         item={"enum": list(items)},
+        topic={"enum": list(topics)},
         category={"enum": list(categories)},
         kind={"enum": ["contradiction", "wrong", "missing"]},
         message=some_text(MAX_MESSAGE),

@@ -69,11 +69,13 @@ def judged(
 
     def answer(asked: dict[str, Any]) -> str:
         grounds = [{"passage": "p1", "quote": quote} for quote in quotes]
-        blank = {"severity": "major", "kind": "wrong", "passage": "p1", "quote": "", "message": "具体的でない。"}
+        blank = {"severity": "major", "kind": "wrong", "message": "具体的でない。"}
         facts = {
             "reason": "本文の記述による。",
             "grounds": grounds,
-            "findings": [{**blank, "suggestion": "担当と所要時間を書く。", **finding} for finding in findings],
+            "findings": [
+                {**blank, "suggestion": "担当と所要時間を書く。", **_quoting(**finding)} for finding in findings
+            ],
             "score": 80 if verdict == "pass" else 20,
             "verdict": verdict,
             **more,
@@ -82,6 +84,11 @@ def judged(
         return json.dumps(facts, ensure_ascii=False)
 
     return answer
+
+
+def _quoting(*, passage: str = "p1", quote: str = "", other: str = "", **more: str) -> dict[str, Any]:
+    """A finding with its quotes from a passage; ``other`` is the other side of a contradiction."""
+    return {**more, "quotes": [{"passage": passage, "quote": one} for one in (quote, other) if one]}
 
 
 FAIL = judged("fail", findings=({"quote": VAGUE},))

@@ -38,6 +38,7 @@ def busy(asked: dict[str, Any]) -> str:
         words = {"subject": "受付", "attribute": "連絡の期限", "value": "10日以内"}
         said = {
             "item": "none",
+            "topic": "none",
             "category": wanted[0],
             "kind": "wrong",
             "severity": "major",

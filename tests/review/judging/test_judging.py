@@ -15,7 +15,20 @@ from review.models import CheckItemVersion, Review
 from review.runs.reviews import replay_review
 from tests.factories import upload_text, work_through
 from tests.llm_server import Fault, obeys, prompt_of
-from tests.review.judging.conftest import FAIL, ITEM, PASS, TEXT, VAGUE, codes, finish, judged, run, start, verdicts
+from tests.review.judging.conftest import (
+    FAIL,
+    GROUND,
+    ITEM,
+    PASS,
+    TEXT,
+    VAGUE,
+    codes,
+    finish,
+    judged,
+    run,
+    start,
+    verdicts,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -26,6 +39,40 @@ def test_a_model_that_can_not_tell_leaves_the_check_to_people(document, configur
     assert facts.results[0].verdict == "skipped"
     assert "llm_cannot_tell" in codes(facts)
     assert not facts.summary.complete
+
+
+def test_an_item_that_is_for_other_documents_is_left_to_people(document, configured):
+    configured.answer = judged("not_applicable")
+    facts = run(document)
+    assert facts.results[0].verdict == "skipped"
+    assert "llm_not_applicable" in codes(facts)
+    assert "llm_cannot_tell" not in codes(facts)
+    configured.answer = judged("not_applicable", findings=({"quote": VAGUE},), reason="別の答え")
+    assert "llm_contradiction" in codes(run(document))
+
+
+@pytest.mark.parametrize(("severity", "verdict"), [("minor", "warning"), ("major", "error"), (None, "error")])
+def test_a_warning_has_findings_and_none_that_blocks(document, configured, severity, verdict):
+    found = ({"quote": VAGUE, "severity": severity},) if severity else ()
+    configured.answer = judged("warning", findings=found)
+    assert run(document).results[0].verdict == verdict
+
+
+def test_a_finding_has_both_sides_of_a_contradiction(document, configured):
+    configured.answer = judged("fail", findings=({"quote": VAGUE, "other": GROUND},))
+    (finding,) = run(document).findings
+    assert [one.verified for one in finding.evidence] == [True, True]
+    configured.answer = judged("fail", findings=({"quote": VAGUE, "other": "復旧は30分以内に行う。"},), reason="別")
+    assert run(document).results[0].verdict == "error"
+
+
+def test_a_request_tells_of_nothing_that_does_not_stand_beside_it(document, configured):
+    configured.answer = PASS
+    run(document)
+    (asked,) = configured.requests
+    rules = asked["messages"][0]["content"]
+    assert ('"g" are articles' in rules) == ('id="g1"' in prompt_of(asked))
+    assert ('"o" is what rules' in rules) == ('id="o1"' in prompt_of(asked))
 
 
 def test_a_score_below_the_threshold_is_no_pass(document, configured, item):

@@ -21,7 +21,7 @@ from review.judging.second_opinion.asking import PER_LONG_REQUEST
 from review.judging.second_opinion.request import most_opinions
 from review.judging.sweep.asking import Sweep, subject_of
 from review.judging.sweep.check_list import Point
-from review.judging.sweep.merging import RuleFinding, distinct, merge
+from review.judging.sweep.merging import RuleFinding, distinct, key_of, merge
 from review.judging.sweep.reading import CATEGORIES, Proposal, RelatedPassage, plan_readings, read_part
 from review.judging.sweep.refuting import Examined, most_tests
 from review.judging.types import Passage
@@ -67,7 +67,8 @@ PROMISED = "通知の文面は別紙2に示す。"
 
 
 def proposal(*quotes: str, kind: str = "contradiction", category: str = "consistency", **more: str) -> dict[str, Any]:
-    said = {"item": "none", "severity": "major", "message": "取り置きの期間が7日と10日で食い違う。", **more}
+    said = {"item": "none", "topic": "none", "severity": "major"}
+    said |= {"message": "取り置きの期間が7日と10日で食い違う。", **more}
     return {"category": category, "kind": kind, "quotes": [{"passage": "p1", "quote": one} for one in quotes], **said}
 
 
@@ -383,6 +384,47 @@ def test_two_slips_in_one_row_of_a_table_are_two_findings() -> None:
         for slip in slips
     ]
     assert [one.message for one in distinct([*found, found[1]], subject)] == list(slips)
+
+
+def test_one_defect_told_twice_is_one_whatever_its_category_and_the_order_of_the_answers() -> None:
+    subject = subject_of(rule_input(TEXT), ())
+
+    def found(message: str, *quoted: str, **more: Any) -> Proposal:
+        spans = tuple(Span(start=(at := subject.text.index(one)), end=at + len(one)) for one in quoted)
+        facts: dict[str, Any] = {"category": "consistency", "kind": "contradiction", "severity": Severity.MAJOR}
+        return Proposal(**facts | more, message=message, quotes=spans)
+
+    told = [
+        found("取り置きの期間が7日と10日で食い違う。", *SIDES),
+        found("取り置きの期間が7日と食い違う10日である。", SIDES[1], category="style", kind="wrong"),
+        found("「取り置く」の主語がない。", SIDES[1], category="style", kind="wrong", severity=Severity.MINOR),
+        found("送り仮名が「取置く」とそろわない。", SIDES[1], category="style", kind="wrong", severity=Severity.MINOR),
+    ]
+    kept = distinct(told, subject)
+    assert [one.message for one in kept] == [told[0].message, told[2].message, told[3].message]
+    assert len({key_of(one, subject) for one in kept}) == 3
+    assert distinct(told[::-1], subject) == kept
+
+
+def test_what_nobody_would_act_on_is_a_candidate(document, configured) -> None:  # noqa: F811
+    configured.answer = reading_model(proposal(*SIDES), verdict="trivial")
+    facts = run(document)
+    assert not facts.findings
+    assert [one.second_opinion.decision for one in facts.candidates] == ["trivial"]
+
+
+def test_a_topic_that_rules_miss_is_not_asked_for_again_and_another_is_named(document, configured) -> None:  # noqa: F811
+    untreated = proposal("対象は貸出、返却", kind="missing", category="coverage", topic="範囲（対象・対象外）")
+    configured.answer = reading_model(untreated)
+    facts = run(document, check_items=("BD-B01",))
+    missed = {one.data["item"] for one in facts.findings if one.rule_id == "coverage.missing_topic"}
+    (found,) = [one for one in facts.findings if one.judged_by == "hub_model"]
+    assert found.data == {"kind": "missing", "category": "coverage", "item": "範囲（対象・対象外）"}
+    for asked in (one for one in configured.requests if schema_of(one) == "reading"):
+        schema = asked["response_format"]["json_schema"]["schema"]["properties"]["findings"]["items"]["properties"]
+        wanted = set(schema["topic"]["enum"]) - {"none"}
+        assert not missed & wanted
+        assert bool(wanted) == ("coverage" in schema["category"]["enum"])
 
 
 def test_a_fact_carries_on_which_related_documents_were_shown_when_it_was_noted() -> None:

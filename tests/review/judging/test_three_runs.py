@@ -70,6 +70,34 @@ def test_three_runs_of_a_model_that_answers_alike_say_the_same(document, configu
     assert len({said(one) for one in runs}) == 1
 
 
+def turned(answer: str) -> str:
+    """The same answer with its lists in another order."""
+
+    def turn(said: Any) -> Any:
+        if isinstance(said, dict):
+            return {name: turn(one) for name, one in reversed(said.items())}
+        return [turn(one) for one in reversed(said)] if isinstance(said, list) else said
+
+    return json.dumps(turn(json.loads(answer)), ensure_ascii=False)
+
+
+def test_the_order_of_an_answer_changes_nothing(document, configured) -> None:  # noqa: F811
+    whole = model()
+    runs = []
+    for answer in (whole, lambda asked: turned(whole(asked))):
+        RecordedAnswer.objects.all().delete()
+        configured.answer = answer
+        runs.append(shown(start(document, **OPTIONS)))
+    assert said(runs[0]) == said(runs[1])
+
+
+def test_a_model_that_answers_otherwise_changes_no_review_of_the_same_version(document, configured) -> None:  # noqa: F811
+    configured.answer = model()
+    first = shown(start(document, **OPTIONS))
+    configured.answer = lambda _asked: pytest.fail("the answers that are kept count")
+    assert [said(shown(start(document, **OPTIONS))) for _round in range(2)] == [said(first)] * 2
+
+
 def test_three_replays_are_equal_byte_for_byte_and_ask_nobody(document, configured) -> None:  # noqa: F811
     configured.answer = model()
     first = shown(start(document, **OPTIONS))
