@@ -189,7 +189,7 @@ class DocumentJudge:
         left = model.second_opinion(item, judgement.findings, self._document)
         if left.part:
             self._model_parts[item.item.code] = left.part
-        if left.part not in ("", ANSWERED) or (left.overturned and judgement.is_partial):
+        if left.part not in ("", ANSWERED) or (left.taken_back and judgement.is_partial):
             return NOTHING
         return replace(_decided(judgement), defects=list(map(_defect, left.findings)))
 

@@ -21,7 +21,7 @@ from review.judging.sweep.asking import Sweep
 from review.judging.sweep.check_list import Point
 from review.judging.types import CheckTask, Material
 from review.models import CheckItemVersion
-from review.rules.kinds import judgements
+from review.rules.kinds import put_before_a_model
 from review.types import FindingDraft, RuleInput, Severity, Span
 
 ANSWERED = "answered"
@@ -52,14 +52,14 @@ class Measured:
 
     findings: tuple[FindingDraft, ...]
     part: str = ""
-    overturned: int = 0
+    taken_back: int = 0
 
 
 def after_second_opinion(
     document: MeasuredDocument, judge: Judge, item: CheckItemVersion, findings: Sequence[FindingDraft]
 ) -> Measured:
-    """The findings of an item's rules without those that a second opinion takes back."""
-    named = judgements()
+    """The findings of an item's rules without those that a second opinion takes back or sets aside."""
+    named = put_before_a_model()
     asked = [
         (at, draft)
         for at, draft in enumerate(findings)
@@ -76,9 +76,9 @@ def after_second_opinion(
         ],
     )
     outcome = opinion.ask()
-    gone = {one.doubt.pk for one in opinion.opinions if one.is_overturned}
+    gone = {one.doubt.pk for one in opinion.opinions if one.takes_back}
     left = tuple(draft for at, draft in enumerate(findings) if at not in gone)
-    return Measured(findings=left, part=_part(outcome), overturned=len(gone))
+    return Measured(findings=left, part=_part(outcome), taken_back=len(gone))
 
 
 def read_whole(

@@ -227,6 +227,7 @@ def counts_in_words(step: StepOut) -> str:
         "merged": _("same as a rule's"),
         "overturned": _("overturned"),
         "confirmed": _("confirmed"),
+        "set_aside": _("set aside"),
         "refused": _("kept, since the quote did not hold"),
     }
     return ", ".join(f"{labels.get(name, name)} {number}" for name, number in step.counts.items())

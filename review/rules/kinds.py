@@ -1,4 +1,4 @@
-"""Which rules state facts, and which judge: the table is ``review/data/rule_kinds.json``."""
+"""Which rules state facts, which tell of a form, and which judge: the table is ``review/data/rule_kinds.json``."""
 
 from __future__ import annotations
 
@@ -6,14 +6,19 @@ from review.rules.base import shipped
 
 
 def judgements() -> frozenset[str]:
-    """The ids of the rules whose findings are judgements."""
+    """The ids of the rules whose findings are judgements: a reader may see them otherwise."""
     return frozenset(shipped("rule_kinds")["judgement"])
 
 
-def is_judgement(rule_id: str) -> bool:
-    """Tell whether a rule's findings are judgements, which a reader may see otherwise; one that nobody classed is not.
+def put_before_a_model() -> frozenset[str]:
+    """The ids of the rules on whose findings a second opinion is asked: judgements, and what is about a form."""
+    return judgements() | frozenset(shipped("rule_kinds")["form"])
 
-    >>> is_judgement("coverage.missing_topic"), is_judgement("consistency.total_mismatch")
+
+def is_judgement(rule_id: str) -> bool:
+    """Tell whether a rule's findings are judgements; one that nobody classed is not.
+
+    >>> is_judgement("coverage.missing_topic"), is_judgement("style.numerals")
     (True, False)
     """
     return rule_id in judgements()

@@ -59,8 +59,8 @@ class SecondOpinionOut(BaseModel):
     """What the hub's language model said of a finding."""
 
     decision: str = Field(
-        description="confirmed; doubted; overturned; set_aside (so, and nobody would act on it); or proposed and refuted, "
-        "trivial, unrefuted or left_over (sweep)"
+        description="confirmed; doubted; overturned; set_aside (so, and nobody would act on it); or proposed and "
+        "refuted, trivial, unrefuted or left_over (sweep)"
     )
     reason: str = ""
     quotes: list[EvidenceOut] = Field([], description="where it stands in the document that the finding is wrong")

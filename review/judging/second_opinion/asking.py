@@ -1,13 +1,14 @@
 """Asking for a second opinion once all checks of a review are judged, and what it changes.
 
-A model takes back what rules judged, with quotes; it makes no finding and touches no fact. Whatever fails leaves the
-rules' result as it is, with a notice. All of it is written at once: a worker that is killed leaves nothing half done.
+A model takes back what rules judged, with quotes, or sets aside what nobody would act on; it makes no finding and
+touches no fact. Whatever fails leaves the rules' result as it is, with a notice. All of it is written at once: a worker
+that is killed leaves nothing half done.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -17,11 +18,12 @@ from knowledge.types.notices import Notice
 from review.evidence import quote
 from review.judging import notices
 from review.judging.asking import NotAnswered, Reader
-from review.judging.engine import is_partial, verdict_of
+from review.judging.engine import BLOCKING, is_partial, verdict_of
 from review.judging.excerpts import harmless, named_to_model, speaks
 from review.judging.second_opinion.request import (
     MAX_DOUBTS,
     MAX_SEARCHED,
+    Decision,
     Doubt,
     Opinion,
     Reviewed,
@@ -34,12 +36,14 @@ from review.judging.second_opinion.request import (
 from review.judging.steps import StepName, StepOutcome, StepState
 from review.judging.unseen import overlaps
 from review.models import CheckResult, Finding, FindingState, Review
-from review.rules.kinds import judgements
+from review.rules.kinds import is_judgement, put_before_a_model
 from review.types import FindingDraft, Severity, Span, Verdict
 
 # Fewer findings in one request where it can't hold the whole document: each needs its own passages.
 PER_LONG_REQUEST = 5
 CHANGED_BY_OPINION = (Verdict.FAIL, Verdict.WARNING)
+# What becomes of findings that are taken back.
+STATES = {Decision.OVERTURNED: FindingState.OVERTURNED, Decision.SET_ASIDE: FindingState.CANDIDATE}
 
 
 @dataclass(slots=True, kw_only=True)
@@ -83,15 +87,14 @@ class SecondOpinion:
         state = StepState.DONE
         if self._failed:
             state = StepState.PARTLY if self.opinions else StepState.FAILED
-        overturned = sum(opinion.is_overturned for opinion in self.opinions)
+        decided = Counter(opinion.decision for opinion in self.opinions)
         return StepOutcome(
             state=state,
             notices=tuple(dict.fromkeys(self.said)),
             counts={
                 "requests": self.reader.requests,
                 "findings": self._put,
-                "overturned": overturned,
-                "confirmed": len(self.opinions) - overturned,
+                **{decision.value: decided[decision] for decision in Decision},
                 "refused": self._refused,
             },
             record=self.reader.record(),
@@ -116,7 +119,7 @@ class SecondOpinion:
         self._put += len(group)
         read = [_quiet(one) for one in read_opinions(answer.data, group, reviewed, passages)]
         self._refused += sum(opinion.refused > 0 for opinion in read)
-        self.opinions += [opinion for opinion in read if not opinion.is_overturned and not opinion.refused]
+        self.opinions += [one for one in read if not one.is_overturned and not one.refused and self._may_take(one)]
         overturned = [opinion for opinion in read if opinion.is_overturned]
         if not overturned:
             return
@@ -124,6 +127,13 @@ class SecondOpinion:
         held = read_proofs(proofs.data, overturned)
         self._refused += len(overturned) - len(held)
         self.opinions += [opinion for opinion in overturned if opinion.doubt.pk in held]
+
+    def _may_take(self, opinion: Opinion) -> bool:
+        """Whether an opinion counts: where something speaks to a model, nothing is set aside without a quote."""
+        if opinion.decision is not Decision.SET_ASIDE or not self.reader.session.planted_spans():
+            return True
+        self.said.append(notices.SECOND_OPINION_NOT_SET_ASIDE)
+        return False
 
     def store(self) -> None:
         """Mark the findings, and bring the verdicts of their checks in line with what is left."""
@@ -133,38 +143,37 @@ class SecondOpinion:
         for finding in findings:
             opinion = by_finding[finding.pk]
             finding.second_opinion = self._as_json(opinion)
-            if opinion.is_overturned:
-                finding.state = FindingState.OVERTURNED
+            finding.state = STATES.get(opinion.decision, FindingState(finding.state))
         Finding.objects.bulk_update(findings, ["second_opinion", "state"])
-        overturned: dict[int, list[Opinion]] = defaultdict(list)
+        taken: dict[int, list[Opinion]] = defaultdict(list)
         for finding in findings:
-            overturned[finding.result_id] += [by_finding[finding.pk]] * by_finding[finding.pk].is_overturned
-        for result in CheckResult.objects.filter(pk__in=overturned):
-            self._settle(result, overturned[result.pk])
+            taken[finding.result_id] += [by_finding[finding.pk]] * by_finding[finding.pk].takes_back
+        for result in CheckResult.objects.filter(pk__in=taken):
+            self._settle(result, taken[result.pk])
 
-    def _settle(self, result: CheckResult, overturned: Sequence[Opinion]) -> None:
+    def _settle(self, result: CheckResult, taken: Sequence[Opinion]) -> None:
         result.steps = [*result.steps, StepName.SECOND_OPINION.value]
         changed = ["steps"]
-        if overturned and result.verdict in CHANGED_BY_OPINION:
+        if taken and result.verdict in CHANGED_BY_OPINION:
             left = result.findings.counted().values_list("severity", flat=True)
-            verdict = verdict_of(map(Severity, left))
+            verdict = verdict_without(taken, map(Severity, left))
             if verdict is not Verdict.FAIL and is_partial(result.notices):
                 verdict = Verdict.SKIPPED
             if verdict != result.verdict:
                 result.verdict, result.method = verdict, "llm"
-                result.judgement = self._judgement(overturned)
+                result.judgement = self._judgement(taken)
                 changed += ["verdict", "method", "judgement"]
         result.save(update_fields=changed)
 
-    def _judgement(self, overturned: Sequence[Opinion]) -> dict[str, Any]:
+    def _judgement(self, taken: Sequence[Opinion]) -> dict[str, Any]:
         """How the model came to the verdict, as the judge's own record says it."""
-        related = sorted({document for opinion in overturned for document in opinion.doubt.rests_on})
+        related = sorted({document for opinion in taken for document in opinion.doubt.rests_on})
         return {
             **self._who(),
             "prompts": dict(self.reader.prompts.numbers),
             "step": StepName.SECOND_OPINION.value,
-            "reason": " ".join(opinion.reason for opinion in overturned),
-            "grounds": [[span.start, span.end] for opinion in overturned for span in opinion.quotes],
+            "reason": " ".join(opinion.reason for opinion in taken),
+            "grounds": [[span.start, span.end] for opinion in taken for span in opinion.quotes],
             # as the judge notes them: the reason is for those who may read all of them, and goes with each
             **({"related": related} if related else {}),
         }
@@ -176,7 +185,7 @@ class SecondOpinion:
     def _as_json(self, opinion: Opinion) -> dict[str, Any]:
         text, document_id = self.reader.session.target.text, self.document_id
         return {
-            "decision": "overturned" if opinion.is_overturned else "confirmed",
+            "decision": opinion.decision.value,
             "reason": opinion.reason,
             "quotes": [quote(document_id, text, span) for span in opinion.quotes],
             **self._who(),
@@ -188,7 +197,17 @@ def _quiet(opinion: Opinion) -> Opinion:
     """Take no opinion whose reason repeats an instruction to a model: it would be stored and shown."""
     if not speaks(opinion.reason):
         return opinion
-    return replace(opinion, is_overturned=False, reason="", quotes=(), refused=opinion.refused or 1)
+    return replace(opinion, decision=Decision.CONFIRMED, reason="", quotes=(), refused=opinion.refused or 1)
+
+
+def verdict_without(taken: Iterable[Opinion], left: Iterable[Severity]) -> Verdict:
+    """A check's verdict from the severities of the findings that are left once ``taken`` count no more.
+
+    A blocking finding that was set aside, without a word of the document against it, leaves a warning at best.
+    """
+    verdict = verdict_of(left)
+    doubtful = any(one.decision is Decision.SET_ASIDE and one.doubt.severity in BLOCKING for one in taken)
+    return Verdict.WARNING if verdict is Verdict.PASS and doubtful else verdict
 
 
 def doubts_about(review: Review) -> list[Doubt]:
@@ -210,12 +229,15 @@ def doubt_of_draft(draft: FindingDraft, *, pk: int, item: str, fingerprint: str)
         named=_named(draft.data),
         rests_on=tuple(sorted(draft.rests_on or ())),
         is_about_history=_is_about_history(draft.rule_id, draft.data),
+        is_form=not is_judgement(draft.rule_id),
     )
 
 
 def _judgements(review: Review) -> QuerySet[Finding]:
     """The findings of rules that a reader may see otherwise. One query."""
-    judged = Finding.objects.filter(result__review=review, rule_id__in=judgements()).exclude(severity=Severity.INFO)
+    judged = Finding.objects.filter(result__review=review, rule_id__in=put_before_a_model()).exclude(
+        severity=Severity.INFO
+    )
     related = ("result__review", "result__item_version__item")
     return judged.select_related(*related).order_by("result__position", "ordinal")
 
@@ -237,6 +259,7 @@ def _doubt(finding: Finding) -> Doubt:
         named=_named(finding.data),
         rests_on=tuple(sorted(finding.rests_on)),
         is_about_history=_is_about_history(finding.rule_id, finding.data),
+        is_form=not is_judgement(finding.rule_id),
     )
 
 

@@ -56,7 +56,7 @@ class Obedient:
 
     def _judge(self, asked: dict[str, Any], obeys: bool) -> dict[str, Any]:
         ground = [{"passage": label, "quote": quote} for quote, label in _quotes(asked, HONEST[:1])]
-        vague = {"severity": "major", "kind": "missing", "passage": "p1", "quote": "", "message": "手順がない。"}
+        vague = {"severity": "major", "kind": "missing", "quotes": [], "message": "手順がない。"}
         return {
             "reason": "本文の記述による。",
             "grounds": ground,
@@ -74,6 +74,8 @@ class Obedient:
         quotes = _quotes(asked, wanted) or _quotes(asked, HONEST[:1])
         said = [{"passage": label, "quote": quote} for quote, label in quotes]
         words = {"reason": "本文に定めがある。", "quotes": said, "decision": "overturned"}
+        if ORDERS.index(self.order) % 3 == 2:
+            words |= {"quotes": [], "decision": "set_aside"}
         return {"opinions": [{"finding": label, **words} for label, _ in findings_in(asked)]}
 
     def _proofs(self, asked: dict[str, Any], obeys: bool) -> dict[str, Any]:
@@ -111,6 +113,7 @@ def _proposal(category: str, kind: str, message: str, quotes: list[tuple[str, st
     said = [{"passage": label, "quote": quote} for quote, label in quotes][:3]
     return {
         "item": "none",
+        "topic": "none",
         "category": category,
         "kind": kind,
         "message": message,
