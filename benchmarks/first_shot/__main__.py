@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from hub.evaluation.metrics import Judged
 
 LONGEST_QUOTE = 60
+SHARES = ("agreement", "false_positive_rate", "false_negative_rate")
 
 
 def main() -> None:
@@ -64,7 +65,11 @@ def main() -> None:
     parser.add_argument("--all-ways", action="store_true", help="rules alone, the whole path, everything handed over")
     parser.add_argument("--hub", type=Path, help="keep the scratch hub and its recorded answers in this folder")
     parser.add_argument("--write", type=Path, metavar="FOLDER", help="write findings, rows and blind.jsonl there")
+    parser.add_argument("--judged", type=Path, metavar="FOLDER", help="answer rows by near.jsonl of FOLDER, judged")
     asked = parser.parse_args()
+    if asked.judged:
+        _print_judged(asked.judged)
+        return
     if asked.documents is None:
         _print_agreement()
         return
@@ -137,6 +142,17 @@ def _run_with_model(chosen: Sequence[Source], folder: Path, asked: argparse.Name
         write_all(asked.write, reviewed, others)
 
 
+def _print_judged(folder: Path) -> None:
+    from benchmarks.first_shot.near import judged_rows
+
+    print(f"{'':<30}  rows  agreement  false alarms  misses")
+    for way in ("hub", "handed"):
+        found = judged_rows(folder, way)
+        shares = (found["metrics"][each]["value"] for each in SHARES)
+        said = ["     –" if share is None else f"{share:6.3f}" for share in shares]
+        print(f"{way:<30}  {found['details']['samples_evaluated']:>4}  {said[0]:>9}  {said[1]:>12}  {said[2]:>6}")
+
+
 def _print_spent(runs: Sequence[Reviewed]) -> None:
     print(f"{'':<30}  requests  tokens in  tokens out    US$  at most, as estimated  steps")
     for done in runs:
@@ -177,7 +193,7 @@ def _print_line(name: str, judged: Sequence[Judged]) -> None:
 
     found = figures(judged, intervals=False)
     measures, counts = found["metrics"], found["details"]
-    shares = [measures[each]["value"] for each in ("agreement", "false_positive_rate", "false_negative_rate")]
+    shares = [measures[each]["value"] for each in SHARES]
     said = ["     –" if share is None else f"{share:6.3f}" for share in shares]
     print(f"{name:<30}  {len(judged):>4}  {said[0]:>9}  {said[1]:>12}  {said[2]:>6}  {counts['undecided']:>9}")
 

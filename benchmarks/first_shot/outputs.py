@@ -118,7 +118,10 @@ def _spent(runs: Sequence[Run | Reviewed]) -> list[str]:
 
 
 def write_all(folder: Path, reviewed: Sequence[Reviewed], handed: Sequence[Reviewed]) -> None:
-    """Write findings and rows of both ways, and what is judged blind."""
+    """Write findings and rows of both ways, and what is judged blind: findings, and rows by what is near them."""
+    from benchmarks.first_shot.near import write_near
+
+    write_near(folder, {"hub": reviewed, "handed": handed})
     for way, runs in (("hub", reviewed), ("handed", handed)):
         write_findings(folder / f"findings-{way}.jsonl", (one for done in runs for one in done.findings))
         write_lines(folder / f"rows-{way}.jsonl", (_row(one) for done in runs for one in done.answers))

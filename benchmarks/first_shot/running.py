@@ -34,11 +34,15 @@ class OtherFile(ValueError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answered:
-    """A row as a case, its document's source, and what the rules said of it."""
+    """A row as a case, its document's source, and what was said of it.
+
+    ``near`` is what a model found near its line, where rules do not call it a defect.
+    """
 
     case: Mapping[str, Any]
     source: Source
     said: str
+    near: tuple[Any, ...] = ()
 
     @property
     def judged(self) -> Judged:

@@ -16,11 +16,14 @@ from typing import Any
 
 from benchmarks.first_shot.outputs import COUNTED, FindingLine
 from benchmarks.first_shot.readings import Source, cases
+from knowledge.text.folding import fold_compact
 
 MAX_OUTPUT_TOKENS = 16_000
 TOKEN_BUDGET = 20_000_000
 MAX_ROUNDS = 12
 """So often a document's review is made again at most; each time all requests that are known go out."""
+AROUND = 200
+"""Characters around the line of a row in which a finding is put before who judges the rows."""
 READ_TOGETHER = ({"consistency", "terminology", "traceability"}, {"coverage", "structure", "style"})
 
 
@@ -194,6 +197,8 @@ class ModelDefect:
     category: str
     spans: tuple[tuple[int, int], ...]
     topic: str = ""
+    message: str = ""
+    quotes: tuple[str, ...] = ()
 
 
 def said_of(
@@ -204,20 +209,45 @@ def said_of(
     A finding answers a row where it quotes the row's line and is of a category that is read together with the row's; a
     topic, where it says that it is not treated. A row that no rule decides is right where the model has read all.
     """
-    from review.evaluation.matching import places_of
-
     if ruled == "fail":
         return ruled
     if topic:
         return "fail" if any(one.topic == topic for one in found) else ruled
     own = next((group for group in READ_TOGETHER if case["check_type"] in group), set())
-    places = places_of(case["location"], text) if case.get("location") else []
-    for one in found:
-        if (not one.category or one.category in own) and any(
-            start < last and first < end for start, end in one.spans for first, last in places
-        ):
-            return "fail"
+    if any(not one.category or one.category in own for one in on_line(case, found, text)):
+        return "fail"
     return "pass" if was_read and ruled == "undecided" else ruled
+
+
+def on_line(case: Mapping[str, Any], found: Sequence[ModelDefect], text: str) -> list[ModelDefect]:
+    """The findings that quote the line of a row, of whatever category."""
+    from review.evaluation.matching import places_of
+
+    places = places_of(case["location"], text) if case.get("location") else []
+    return [
+        one for one in found if any(start < last and first < end for start, end in one.spans for first, last in places)
+    ]
+
+
+def near_to(case: Mapping[str, Any], found: Sequence[ModelDefect], text: str) -> tuple[ModelDefect, ...]:
+    """What somebody has to read to answer a row that is no topic: what quotes its line, or a passage beside it, or
+    names one of the words that it is about.
+    """
+    from review.evaluation.matching import places_of
+
+    if case.get("topic"):
+        return ()
+    words = [fold_compact(word) for word in case.get("variants", ())]
+    around = [
+        (start - AROUND, end + AROUND)
+        for start, end in (places_of(case["location"], text) if case.get("location") else [])
+    ]
+    return tuple(
+        one
+        for one in found
+        if any(word in fold_compact(one.message) for word in words)
+        or any(start < last and first < end for start, end in one.spans for first, last in around)
+    )
 
 
 def _answer_rows(done: Reviewed, review: Any) -> None:
@@ -253,7 +283,15 @@ def _answer_rows(done: Reviewed, review: Any) -> None:
         if data.get("status") == "undecided" and opinion.get("decision") == "confirmed":
             del data["status"]  # the model says that it is missing
         if counts and row.rule_id == "llm.judgement":
-            found.append(ModelDefect(category=data.get("category", ""), spans=spans, topic=str(data.get("item", ""))))
+            found.append(
+                ModelDefect(
+                    category=data.get("category", ""),
+                    spans=spans,
+                    topic=str(data.get("item", "")),
+                    message=row.message_ja,
+                    quotes=tuple(one["quote"] for one in row.evidence),
+                )
+            )
         elif counts:
             defects[row.rule_id].append(Defect(rule_id=row.rule_id, data=data, spans=spans))
             defects[TOPIC_RULES[0]] += missing_topics(row.rule_id, data)
@@ -281,15 +319,23 @@ def _answer_rows(done: Reviewed, review: Any) -> None:
         said = Said(
             decided=any(decided[rule] for rule in named), defects=[one for rule in named for one in defects[rule]]
         )
+        ruled = answer(asked, said, text)
         final = said_of(
             case,
-            answer(asked, said, text),
+            ruled,
             found,
             text,
             topic=labels.get(case.get("topic", ""), ""),
             was_read=was_read,
         )
-        done.answers.append(Answered(case=case, source=done.source, said=final))
+        done.answers.append(
+            Answered(
+                case=case,
+                source=done.source,
+                said=final,
+                near=() if ruled == "fail" else near_to(case, found, text),
+            )
+        )
 
 
 def _read_whole(source: Source, document_id: str, provider: Any, options: ModelOptions) -> Reviewed:
@@ -329,7 +375,12 @@ def _read_whole(source: Source, document_id: str, provider: Any, options: ModelO
     read = read_handed(answer.data, target.text)
     done = Reviewed(source=source, spent=_spent(provider.sent.completions, options))
     found = [
-        ModelDefect(category=one.category, spans=tuple((span.start, span.end) for span in one.spans))
+        ModelDefect(
+            category=one.category,
+            spans=tuple((span.start, span.end) for span in one.spans),
+            message=one.message,
+            quotes=one.quotes,
+        )
         for one in read.findings
     ]
     missing = {topic.code for topic in topics if not read.topics.get(topic.code, True)}
@@ -340,7 +391,7 @@ def _read_whole(source: Source, document_id: str, provider: Any, options: ModelO
             said = "undecided" if code in unsaid else "fail" if code in missing else "pass"
         else:
             said = said_of(case, "undecided", found, target.text, topic="", was_read=True)
-        done.answers.append(Answered(case=case, source=source, said=said))
+        done.answers.append(Answered(case=case, source=source, said=said, near=near_to(case, found, target.text)))
     labels = {topic.code: topic.label_ja for topic in topics}
     lines = [
         FindingLine(

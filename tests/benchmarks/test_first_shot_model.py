@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 
 from benchmarks.first_shot import readings
-from benchmarks.first_shot.outputs import FindingLine, table, write_all, write_blind
+from benchmarks.first_shot.near import judged_rows
+from benchmarks.first_shot.outputs import FindingLine, table, write_all, write_blind, write_lines
 from benchmarks.first_shot.readings import Source, sources
 from benchmarks.first_shot.with_model import ModelDefect, ModelOptions, review_all, said_of
 from hub.llm.providers import registry
@@ -183,6 +184,14 @@ def test_both_ways_answer_the_rows(source: Source, tmp_path: Path, configure: An
     assert [row["is_wrong"] for row in rows] == [False, False, True, True]
     key = [json.loads(line) for line in (tmp_path / "out" / "KEY-blind.jsonl").read_text("utf-8").splitlines()]
     assert {one["way"] for one in key} == {"hub", "handed"}
+    near = [json.loads(line) for line in (tmp_path / "out" / "near.jsonl").read_text("utf-8").splitlines()]
+    assert {one["row"] for one in near} == {"保管の年数", "台数"}
+    assert all(set(one) == {"id", "document", "row", "place", "findings"} for one in near)
+    # on the line of the row on the number of servers stands a finding that it has no reason
+    write_lines(tmp_path / "out" / "near.jsonl", ({**one, "says": one["row"] == "保管の年数"} for one in near))
+    judged = {way: judged_rows(tmp_path / "out", way)["metrics"] for way in ("hub", "handed")}
+    assert [judged[way]["false_positive_rate"]["value"] for way in ("hub", "handed")] == [0, 0]
+    assert [judged[way]["false_negative_rate"]["value"] for way in ("hub", "handed")] == [0, 0.5]
 
 
 def test_the_blind_file_does_not_name_the_way(tmp_path: Path) -> None:
