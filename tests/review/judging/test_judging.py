@@ -47,8 +47,13 @@ def test_an_item_that_is_for_other_documents_is_left_to_people(document, configu
     assert facts.results[0].verdict == "skipped"
     assert "llm_not_applicable" in codes(facts)
     assert "llm_cannot_tell" not in codes(facts)
-    configured.answer = judged("not_applicable", findings=({"quote": VAGUE},), reason="別の答え")
-    assert "llm_contradiction" in codes(run(document))
+
+
+def test_an_item_that_does_not_apply_has_no_findings(document, configured):
+    configured.answer = judged("not_applicable", findings=({"quote": VAGUE},))
+    facts = run(document)
+    assert facts.results[0].verdict == "error"
+    assert "llm_contradiction" in codes(facts)
 
 
 @pytest.mark.parametrize(("severity", "verdict"), [("minor", "warning"), ("major", "error"), (None, "error")])
@@ -58,12 +63,16 @@ def test_a_warning_has_findings_and_none_that_blocks(document, configured, sever
     assert run(document).results[0].verdict == verdict
 
 
-def test_a_finding_has_both_sides_of_a_contradiction(document, configured):
-    configured.answer = judged("fail", findings=({"quote": VAGUE, "other": GROUND},))
-    (finding,) = run(document).findings
-    assert [one.verified for one in finding.evidence] == [True, True]
-    configured.answer = judged("fail", findings=({"quote": VAGUE, "other": "復旧は30分以内に行う。"},), reason="別")
-    assert run(document).results[0].verdict == "error"
+@pytest.mark.parametrize(
+    ("other", "verdict", "found"),
+    [(GROUND, "fail", [True, True]), ("復旧は30分以内に行う。", "error", [True, False])],
+    ids=["both", "one invented"],
+)
+def test_a_finding_has_both_sides_of_a_contradiction(document, configured, other, verdict, found):
+    configured.answer = judged("fail", findings=({"quote": VAGUE, "other": other},))
+    facts = run(document)
+    assert facts.results[0].verdict == verdict
+    assert [[one.verified for one in finding.evidence] for finding in facts.findings] == [found]
 
 
 def test_a_request_tells_of_nothing_that_does_not_stand_beside_it(document, configured):

@@ -414,12 +414,22 @@ def test_what_nobody_would_act_on_is_a_candidate(document, configured) -> None: 
 
 
 def test_a_topic_that_rules_miss_is_not_asked_for_again_and_another_is_named(document, configured) -> None:  # noqa: F811
-    untreated = proposal("対象は貸出、返却", kind="missing", category="coverage", topic="範囲（対象・対象外）")
-    configured.answer = reading_model(untreated)
+    untreated = proposal("対象は貸出、返却", kind="missing", category="coverage", message="ほかに記述がない。")
+    named: list[str] = []
+
+    def answer(asked: dict[str, Any]) -> str:
+        said = json.loads(reading_model(untreated)(asked))
+        for one in said.get("findings", ()):
+            schema = asked["response_format"]["json_schema"]["schema"]["properties"]["findings"]["items"]["properties"]
+            one["topic"] = schema["topic"]["enum"][0]
+            named.append(one["topic"])
+        return json.dumps(said, ensure_ascii=False)
+
+    configured.answer = answer
     facts = run(document, check_items=("BD-B01",))
     missed = {one.data["item"] for one in facts.findings if one.rule_id == "coverage.missing_topic"}
     (found,) = [one for one in facts.findings if one.judged_by == "hub_model"]
-    assert found.data == {"kind": "missing", "category": "coverage", "item": "範囲（対象・対象外）"}
+    assert found.data == {"kind": "missing", "category": "coverage", "item": named[0]}
     for asked in (one for one in configured.requests if schema_of(one) == "reading"):
         schema = asked["response_format"]["json_schema"]["schema"]["properties"]["findings"]["items"]["properties"]
         wanted = set(schema["topic"]["enum"]) - {"none"}
