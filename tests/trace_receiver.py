@@ -23,6 +23,7 @@ class Received:
     code: str
     facts: dict[str, Any]
     process: str
+    linked: tuple[str, ...]
 
 
 class TraceReceiver(ThreadingHTTPServer):
@@ -74,6 +75,7 @@ def _spans(body: bytes) -> Iterator[Received]:
                     code=one.status.message,
                     facts=_facts(one.attributes),
                     process=process,
+                    linked=tuple(link.trace_id.hex() for link in one.links),
                 )
 
 

@@ -21,6 +21,7 @@ from hub.core.processes import PerProcess
 if TYPE_CHECKING:
     from opentelemetry.context import Context
     from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.trace import Link
     from opentelemetry.trace import Span as SdkSpan
 
 Fact = bool | int | float | str
@@ -105,7 +106,7 @@ def _provider() -> TracerProvider:
         "service.version": _collector.version,
         "service.instance.id": f"{socket.gethostname()}:{os.getpid()}",
     }
-    # By the trace's id alone: all processes decide the same, whatever a caller's header says.
+    # By the trace's id alone, which is the hub's own: all processes decide the same, and no caller decides it.
     sampler = TraceIdRatioBased(_collector.share)
     provider = TracerProvider(resource=Resource.create(names), sampler=sampler, shutdown_on_exit=False)
     url = f"{_collector.url.rstrip('/')}/v1/traces"
@@ -125,11 +126,15 @@ def stop() -> None:
 
 
 @contextmanager
-def span(name: str, facts: Mapping[str, Fact] | None = None, *, parent: str | None = None) -> Iterator[Span]:
+def span(
+    name: str, facts: Mapping[str, Fact] | None = None, *, parent: str | None = None, caller: str | None = None
+) -> Iterator[Span]:
     """Trace what is done in the block, as a part of what is traced around it.
 
-    ``parent`` is the :func:`traceparent` of another process, which this is a part of; one that can't be read is none.
-    What the block raises is noted by its code, or the name of its class, and goes on.
+    ``parent`` is the :func:`traceparent` of another process of the hub, which this is a part of. ``caller`` is what
+    somebody outside sent as theirs: this is a trace of its own that names it, since whoever chooses the id of a trace
+    chooses whether it is among the share that is sent. One that can't be read is none. What the block raises is noted
+    by its code, or the name of its class, and goes on.
     """
     if _collector is None:
         yield _OFF
@@ -142,6 +147,7 @@ def span(name: str, facts: Mapping[str, Fact] | None = None, *, parent: str | No
         .start_as_current_span(
             name,
             context=_context_of(parent) if parent else None,
+            links=_links_to(caller) if caller else None,
             attributes=_without_texts(facts or {}),
             record_exception=False,
             set_status_on_exception=False,
@@ -183,6 +189,13 @@ def _context_of(parent: str) -> Context:
     from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
     return TraceContextTextMapPropagator().extract({PARENT_HEADER: parent})
+
+
+def _links_to(caller: str) -> list[Link]:
+    from opentelemetry.trace import Link, get_current_span
+
+    named = get_current_span(_context_of(caller)).get_span_context()
+    return [Link(named)] if named.is_valid else []
 
 
 def _without_texts(facts: Mapping[str, Fact]) -> dict[str, Fact]:

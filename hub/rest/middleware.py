@@ -86,7 +86,7 @@ def refuse_early(request: HttpRequest, error: HubError) -> HttpResponse:
 
 def _traced(request: HttpRequest, call: CallContext) -> AbstractContextManager[Span]:
     facts = {"http.request.method": request.method or "", "hub.door": call.door, "hub.request_id": call.request_id}
-    return span("request", facts, parent=request.headers.get(PARENT_HEADER))
+    return span("request", facts, caller=request.headers.get(PARENT_HEADER))
 
 
 def _count(request: HttpRequest, response: HttpResponseBase) -> None:

@@ -7,6 +7,7 @@ import sys
 import time
 
 import pytest
+from django.test import Client
 
 from hub.core.errors import NotFound
 from hub.core.tracing import NO_ID, Collector, add_span, span, stop, trace_to, traceparent
@@ -35,7 +36,9 @@ def test_a_part_of_another_process_and_an_error_by_its_code_alone(receiver):
         outer.rename("GET documents/<str:document_id>")
     with pytest.raises(NotFound), span("task", parent=parent):
         raise NotFound("秘密の文書「人事評価.docx」はありません。")
-    with span("apart", parent="what a stranger sent"):
+    with span("called", caller=parent), span("inside"):
+        pass
+    with span("apart", caller="what a stranger sent"):
         add_span(
             "measured", {"hub.cpu_ms": 5}, started_ns=time.time_ns() - 2_000_000, ended_ns=time.time_ns(), code="x"
         )
@@ -47,7 +50,10 @@ def test_a_part_of_another_process_and_an_error_by_its_code_alone(receiver):
     )
     assert outer.facts == {"hub.request_id": "req_1", "hub.mode": NO_ID, "hub.text": NO_ID, "hub.hits": 3}
     assert (task.trace_id, task.parent_id, task.code) == (outer.trace_id, outer.span_id, "not_found")
-    assert (apart.parent_id, apart.trace_id != outer.trace_id) == ("", True)
+    called, inside = found["called"], found["inside"]
+    assert (called.parent_id, called.linked, inside.trace_id) == ("", (outer.trace_id,), called.trace_id)
+    assert called.trace_id != outer.trace_id
+    assert (apart.parent_id, apart.linked) == ("", ())
     assert (measured.parent_id, measured.code, measured.facts) == (apart.span_id, "x", {"hub.cpu_ms": 5})
     assert 0.001 < measured.seconds < 0.1
     assert receiver.paths == {"/v1/traces"}
@@ -81,6 +87,14 @@ def test_of_no_trace_a_span_is_sent_with_a_share_of_nothing(receiver):
         assert not int((traceparent() or "").rpartition("-")[2], 16) & 1  # the flag of what is sent
     stop()
     assert receiver.spans() == []
+
+
+@pytest.mark.parametrize(("share", "trace", "flag", "sent"), [(1e-9, "0" * 31 + "1", "01", 0), (1, "f" * 32, "00", 1)])
+def test_no_caller_decides_whether_a_trace_is_sent(receiver, share: float, trace: str, flag: str, sent: int):
+    trace_to(_collector(receiver.url, share=share))
+    Client().get("/healthz", headers={"traceparent": f"00-{trace}-{'1' * 16}-{flag}"})
+    stop()
+    assert [one.linked for one in receiver.spans()] == [(trace,)] * sent
 
 
 def test_a_collector_that_is_away_holds_nobody_up_and_is_logged(caplog):
