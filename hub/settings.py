@@ -154,7 +154,7 @@ WHITENOISE_USE_FINDERS = True
 LOGIN_URL = "admin:login"
 LOGIN_REDIRECT_URL = "home"
 CSRF_FAILURE_VIEW = "hub.home.errors.form_expired"
-ERROR_PAGE = "hub.home.errors.error_page"  # for browsers whose request is refused before any view
+ERROR_PAGE = "hub.home.errors.error_page"  # for browsers whose request is refused, by a view or before any
 AUTHENTICATION_BACKENDS = ["axes.backends.AxesStandaloneBackend", "django.contrib.auth.backends.ModelBackend"]
 if CONFIG.hub_oidc_providers:
     AUTHENTICATION_BACKENDS.append("hub.access.providers.sign_in.ProviderBackend")

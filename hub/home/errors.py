@@ -8,6 +8,7 @@ from typing import cast
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 from django.urls import reverse
+from django.utils.cache import add_never_cache_headers
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
@@ -31,8 +32,11 @@ ADVICE: dict[int, str | Promise] = {
 
 
 def error_page(request: HttpRequest, error: HubError) -> HttpResponse:
-    """Make the page of an expected failure, in the reader's language."""
-    return _page(request, error.status, error.title, str(error), code=error.error_code)
+    """Make the page of an expected failure, in the reader's language; says when to come back where that helps."""
+    page = _page(request, error.status, error.title, str(error), code=error.error_code)
+    if error.retryable:
+        page["Retry-After"] = problems.retry_after(error)
+    return page
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
@@ -109,4 +113,6 @@ def _page(
         "home": reverse("home"),
     }
     # without a context processor: nothing here may ask the database, which may be what failed
-    return HttpResponse(cast(str, render_to_string("home/error.html", context)), status=status)
+    page = HttpResponse(cast(str, render_to_string("home/error.html", context)), status=status)
+    add_never_cache_headers(page)
+    return page

@@ -21,9 +21,8 @@ from django.views.decorators.http import require_safe
 from hub.admin_site.confirming import asked_first
 from hub.admin_site.pages import View, is_signed_in, is_staff
 from hub.core.bounds import unstorable
-from hub.core.errors import HubError
 from hub.core.texts import UNSTORABLE
-from hub.home.errors import error_page, form_only
+from hub.home.errors import form_only
 
 FETCHED = "fetch"
 PART = "home/part.html"  # the frame of what a script fetches: none
@@ -39,7 +38,7 @@ MENU = (
 
 
 def home_page(view: View) -> View:
-    """Open a view to everybody who is signed in, with a second factor where it is a duty; what it raises is a page."""
+    """Open a view to everybody who is signed in, with a second factor where it is a duty."""
     return never_cache(require_safe(_guarded(view)))
 
 
@@ -50,11 +49,8 @@ def _guarded(view: View) -> View:
             return redirect_to_login(_way_back(request), reverse("admin:login"))
         if asked := asked_first(request, onwards=_way_back(request)):
             return asked
-        try:
-            _check_characters(request, named)
-            return view(request, **named)
-        except HubError as error:
-            return error_page(request, error)
+        _check_characters(request, named)
+        return view(request, **named)
 
     return guarded
 

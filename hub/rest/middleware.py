@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from typing import cast
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
@@ -21,7 +22,7 @@ from hub.core.measures import UNKNOWN, count_request
 from hub.core.tracing import PARENT_HEADER, Span, span
 from hub.rest.errors import MethodNotAllowed
 from hub.rest.heads import is_allowed_origin
-from hub.rest.problems import is_api_call, problem_response, respond_to_exception, retry_after
+from hub.rest.problems import is_api_call, problem_response, respond_to_exception
 from hub.rest.rate_limits import add_rate_headers
 
 REQUEST_ID_HEADER = "X-Request-ID"
@@ -74,14 +75,16 @@ def refuse_early(request: HttpRequest, error: HubError) -> HttpResponse:
         if is_api_call(request) or "text/html" not in request.headers.get("Accept", ""):
             response = problem_response(request, error)
         else:
-            response = import_string(settings.ERROR_PAGE)(request, error)
+            response = _error_page(request, error)
             response["Content-Security-Policy"] = EARLY_PAGE_POLICY
-            if error.retryable:
-                response["Retry-After"] = retry_after(error)
     response[REQUEST_ID_HEADER] = call.request_id
     response["Content-Language"] = language
     _count(request, response)
     return response
+
+
+def _error_page(request: HttpRequest, error: HubError) -> HttpResponse:
+    return cast(HttpResponse, import_string(settings.ERROR_PAGE)(request, error))
 
 
 def _traced(request: HttpRequest, call: CallContext) -> AbstractContextManager[Span]:
@@ -100,7 +103,8 @@ def _route(request: HttpRequest) -> str | None:
 class RestMiddleware:
     """Guards REST calls: the Origin check before them; problems, rate headers and no caching after them.
 
-    It comes after LocaleMiddleware, so that problems come in the caller's language.
+    What a page refuses, whoever made the page, is ERROR_PAGE. It comes after LocaleMiddleware, so that both come in the
+    caller's language.
     """
 
     def __init__(self, get_response: Handler) -> None:
@@ -110,8 +114,13 @@ class RestMiddleware:
         return _refusal(request) or _finished(request, self._get_response(request))
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponseBase | None:
-        """Answer what ninja's own handlers did not see, such as a failure in a view decorator."""
-        return respond_to_exception(request, exception) if is_api_call(request) else None
+        """Answer what ninja's own handlers did not see, such as a failure in a view decorator, and refusals of pages.
+
+        What no page expected goes on to Django, which logs it.
+        """
+        if is_api_call(request):
+            return respond_to_exception(request, exception)
+        return _error_page(request, exception) if isinstance(exception, HubError) else None
 
 
 def _refusal(request: HttpRequest) -> HttpResponseBase | None:

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest
 from django.http.response import HttpResponseBase
-from django.template.response import TemplateResponse
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
@@ -19,7 +18,7 @@ from django.views.decorators.http import require_safe
 from hub.access.principals import Principal
 from hub.admin_site.keyset import whole_number
 from hub.admin_site.pages import admin_page, principal_of, render_page
-from hub.core.errors import Conflict, HubError, NotFound, TooManyAtOnce, Unavailable
+from hub.core.errors import Conflict, NotFound
 from knowledge.documents.comparing import ComparedVersions, compare_versions
 from knowledge.text.line_differences import Line, LineChange, LinePair
 from review.models import SEVERITIES, Review, ReviewStatus
@@ -27,6 +26,8 @@ from review.report.facts import label
 from review.runs.finding_schemas import FindingOut
 from review.runs.reviews import get_review, list_reviews, record_view, review_facts
 
+TEMPLATE = "admin/review/compare.html"
+TITLE = _("Versions side by side")
 ROWS_PER_PAGE = 300
 AROUND = 2
 """Unchanged lines shown before and after what changed or was found."""
@@ -72,26 +73,19 @@ def page(request: HttpRequest, public_id: str) -> HttpResponseBase:
     except NotFound as error:
         raise Http404(str(error)) from error
     except Conflict as error:
-        return _reason(request, error, status=200)
-    except (TooManyAtOnce, Unavailable) as error:
-        return _reason(request, error, status=error.status)
+        return render_page(request, TEMPLATE, title=TITLE, reason=str(error))
     old = _findings(principal, public_id, compared.before)
     new = _findings(principal, public_id, compared.after)
     rows = list(_rows(compared, old, new))
     return render_page(
         request,
-        "admin/review/compare.html",
-        title=_("Versions side by side"),
+        TEMPLATE,
+        title=TITLE,
         compared=compared,
         counts=[(text, sum(1 for pair in compared.pairs if pair.change is change)) for change, text in CHANGES],
         page=Paginator(rows, ROWS_PER_PAGE).get_page(request.GET.get("page", "1")[:9]),
         query=f"from={compared.before}&to={compared.after}&",
     )
-
-
-def _reason(request: HttpRequest, error: HubError, *, status: int) -> TemplateResponse:
-    title = _("Versions side by side")
-    return render_page(request, "admin/review/compare.html", title=title, status=status, reason=str(error))
 
 
 CHANGES = ((LineChange.CHANGED, _("changed")), (LineChange.ADDED, _("added")), (LineChange.REMOVED, _("removed")))

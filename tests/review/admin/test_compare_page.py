@@ -70,5 +70,7 @@ def test_one_persons_comparisons_leave_a_turn_for_others(
     turns = Turns(most=comparing.AT_ONCE, most_waiting=0, wait_s=0)
     monkeypatch.setattr(comparing, "_turns", PerProcess(lambda: turns))
     with turns.taken_by(principal_for_user(busy)):
-        assert shown(busy, versions[1].document_id_text).status_code == 429
+        refused = shown(busy, versions[1].document_id_text)
+        assert (refused.status_code, refused["Retry-After"]) == (429, "5")
+        assert "この種の呼び出し" in refused.content.decode()
         assert shown(other, versions[1].document_id_text).status_code == 200
