@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path, PurePath
 
 from knowledge.parsers.encoding import decode_text
-from knowledge.parsers.errors import corrupted, parse_error
-from knowledge.parsers.limits import ParseLimits
+from knowledge.parsers.errors import corrupted
+from knowledge.parsers.limits import CellCount, ParseLimits
 from knowledge.parsers.render import MarkdownBuilder, render_table
 from knowledge.types.documents import BlockKind, ParsedDocument
 
@@ -49,12 +49,10 @@ def parse(path: Path, *, filename: str, limits: ParseLimits) -> ParsedDocument:
 def _rows(text: str, delimiter: str, limits: ParseLimits) -> list[list[str]]:
     csv.field_size_limit(limits.max_output_bytes)
     rows: list[list[str]] = []
-    cells = 0
+    cells = CellCount(limits)
     try:
         for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter):
-            cells += len(row)
-            if cells > limits.max_cells:
-                raise parse_error("too_many_cells", limit=f"{limits.max_cells:,}")
+            cells.take(len(row))
             rows.append(row)
     except csv.Error as error:
         raise corrupted("csv", str(error)) from error

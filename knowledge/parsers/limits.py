@@ -43,6 +43,20 @@ class ParseLimits:
             raise parse_error("too_large", size=readable_size(size_bytes), limit=limit)
 
 
+class CellCount:
+    """Counts the places that the tables of one document take."""
+
+    def __init__(self, limits: ParseLimits) -> None:
+        self._most = limits.max_cells
+        self._taken = 0
+
+    def take(self, cells: int) -> None:
+        """Count more of them. :raises ParseError: ``too_many_cells``."""
+        self._taken += cells
+        if self._taken > self._most:
+            raise parse_error("too_many_cells", limit=f"{self._most:,}")
+
+
 def bind_process(limits: ParseLimits, *, inherited_bytes: int = 0) -> None:
     """Lower this process's resource limits for good, and set an alarm that ends it even when orphaned.
 

@@ -17,7 +17,7 @@ from knowledge.parsers.detect import OLE2_MAGIC
 from knowledge.parsers.encoding import decode_text, readable_text
 from knowledge.parsers.errors import corrupted, counted, parse_error
 from knowledge.parsers.html.parser import read_html
-from knowledge.parsers.limits import ParseLimits
+from knowledge.parsers.limits import CellCount, ParseLimits
 from knowledge.parsers.outlook import ELSEWHERE, RTF_ALONE, read_outlook
 from knowledge.parsers.pictures import PictureIntake
 from knowledge.parsers.render import MarkdownBuilder, clean_text, render_table, single_line
@@ -50,16 +50,16 @@ class Attachment:
 def parse(path: Path, *, filename: str, limits: ParseLimits) -> ParsedDocument:
     """Read a mail. Nothing that it names is fetched.
 
-    :raises ParseError: ``corrupted``, ``mail_sealed``, ``too_complex``, or ``unknown_encoding`` for its text.
+    :raises ParseError: ``corrupted``, ``mail_sealed``, ``too_complex``, ``unknown_encoding`` or ``too_many_cells``.
     """
     data = path.read_bytes()
     message = read_mail(data)
-    builder, pictures = MarkdownBuilder(), PictureIntake(limits)
+    builder, pictures, cells = MarkdownBuilder(), PictureIntake(limits), CellCount(limits)
     said = [(title, value) for name, title in _HEADERS.items() if (value := _header(message, name))]
     said += [(_DATE_TITLE, _in_figures(value))] if (value := _header(message, "Date")) else []
     builder.add(BlockKind.TABLE, render_table([_TABLE_HEAD, *said]).text)
     for part in _bodies(message):
-        _add_body(part, builder, pictures)
+        _add_body(part, builder, pictures, cells)
     title = _header(message, "Subject") or None
     return builder.document(kind_of_mail(data), title=title, notices=(*_notices(message), *pictures.notices()))
 
@@ -189,11 +189,11 @@ def _bodies(part: Part) -> list[Part]:
     return (plain or inner or [[]])[0]
 
 
-def _add_body(part: Part, builder: MarkdownBuilder, pictures: PictureIntake) -> None:
-    """Append a text. :raises ParseError: ``unknown_encoding``."""
+def _add_body(part: Part, builder: MarkdownBuilder, pictures: PictureIntake, cells: CellCount) -> None:
+    """Append a text. :raises ParseError: ``unknown_encoding`` or ``too_many_cells``."""
     data, charset = _data(part), part.get_content_charset()
     if part.get_content_type() == _HTML:
-        read_html(data, builder, pictures, charset=charset or "")
+        read_html(data, builder, pictures, cells, charset=charset or "")
         return
     text = decode_text(data, declared=charset).text
     for block in text_blocks(text):

@@ -17,7 +17,7 @@ from markdown_it.token import Token
 
 from knowledge.parsers.encoding import decode_text
 from knowledge.parsers.html.parser import html_as_markdown
-from knowledge.parsers.limits import ParseLimits
+from knowledge.parsers.limits import CellCount, ParseLimits
 from knowledge.parsers.pictures import PictureIntake, data_uri_bytes
 from knowledge.parsers.render import Picture, placed_figures
 from knowledge.text.numbering import is_caption
@@ -40,10 +40,10 @@ _KINDS = {
 
 
 def parse(path: Path, *, filename: str, limits: ParseLimits) -> ParsedDocument:
-    """Read a Markdown file. :raises ParseError: ``empty_file`` or ``unknown_encoding``."""
+    """Read a Markdown file. :raises ParseError: ``empty_file``, ``unknown_encoding`` or ``too_many_cells``."""
     decoded = decode_text(path.read_bytes())
     intake = PictureIntake(limits)
-    text, pictures = _without_embedded(_with_tables(decoded.text, intake), intake)
+    text, pictures = _without_embedded(_with_tables(decoded.text, intake, CellCount(limits)), intake)
     blocks = markdown_blocks(text)
     return ParsedDocument(
         format="md",
@@ -59,7 +59,7 @@ def parse(path: Path, *, filename: str, limits: ParseLimits) -> ParsedDocument:
 _TABLE_TAG = re.compile(r"<(?P<closes>/?)table\b[^<>]{0,1000}>", re.I)
 
 
-def _with_tables(text: str, pictures: PictureIntake) -> str:
+def _with_tables(text: str, pictures: PictureIntake, cells: CellCount) -> str:
     """Write the tables in HTML that begin in a block of HTML as Markdown; code stays as it is."""
     tables = _html_tables(text)
     if not tables:
@@ -73,7 +73,7 @@ def _with_tables(text: str, pictures: PictureIntake) -> str:
         first, end = (starts[min(line, len(starts) - 1)] for line in token.map)
         at = bisect_left(tables, max(first, done), key=itemgetter(0))
         for start, close in tables[at : bisect_left(tables, end, key=itemgetter(0))]:
-            if written := html_as_markdown(text[start:close], pictures):
+            if written := html_as_markdown(text[start:close], pictures, cells):
                 parts += [text[done:start].rstrip(" \t"), _gap_before(text, start), written, _gap_after(text, close)]
                 done = close
     return "".join([*parts, text[done:]])

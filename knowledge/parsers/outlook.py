@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import email
 import struct
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from email.encoders import encode_base64
 from email.message import Message
@@ -57,7 +58,7 @@ def read_outlook(data: bytes) -> Message:
     :raises RecursionError: storages, or the parts of what was signed, are nested without end.
     """
     try:
-        with olefile.OleFileIO(data) as container:
+        with _Container(data) as container:
             # Streams may share sectors, so that a small file says to hold much.
             if sum(container.get_size(place) for place in container.listdir()) > len(data):
                 raise corrupted("msg", "sizes of streams")
@@ -66,10 +67,28 @@ def read_outlook(data: bytes) -> Message:
         raise corrupted("msg", type(error).__name__) from error
 
 
+class _Container(olefile.OleFileIO):  # type: ignore[type-arg]  # its stubs have an argument that it lacks
+    """A container that finds what is at a place by its names; the library's own looks through all beside it."""
+
+    def _find(self, filename: Sequence[str]) -> int:
+        """Return the number of an entry. :raises OSError: nothing is there."""
+        entry = self.entry(filename)
+        if entry is None:
+            raise OSError("nothing is there")
+        return int(entry.sid)
+
+    def entry(self, place: Sequence[str]) -> Any:  # noqa: ANN401 (the library has no types)
+        """Return what is at a place, None where nothing is."""
+        found: Any = self.root
+        for name in place:
+            found = found and found.kids_dict.get(name.lower())
+        return found
+
+
 class _Properties:
     """What is said of a message, a recipient or an attachment, whose storage is at ``place``."""
 
-    def __init__(self, container: olefile.OleFileIO[Any], place: Place, *, head: int, charset: str = "") -> None:
+    def __init__(self, container: _Container, place: Place, *, head: int, charset: str = "") -> None:
         self._container = container
         self.place = place
         listed = self._stream(PROPERTIES)[head:]
@@ -117,13 +136,9 @@ class _Properties:
 
     def members(self, prefix: str) -> list[Place]:
         """The storages inside this one whose names begin so, in the order of their numbers."""
-        depth = len(self.place)
-        listed = (tuple(path) for path in self._container.listdir(streams=False, storages=True))
-        return sorted(
-            path
-            for path in listed
-            if len(path) == depth + 1 and path[:depth] == self.place and path[depth].startswith(prefix)
-        )
+        kids = self._container.entry(self.place).kids
+        names = (kid.name for kid in kids if kid.entry_type == olefile.STGTY_STORAGE and kid.name.startswith(prefix))
+        return [(*self.place, name) for name in sorted(names)]
 
     def _stream(self, name: str) -> bytes:
         place = [*self.place, name]
@@ -140,7 +155,7 @@ def _substance(number: int, kind: str) -> str:
     return f"__substg1.0_{number:04X}{kind}"
 
 
-def _message(container: olefile.OleFileIO[Any], place: Place, *, head: int) -> Message:
+def _message(container: _Container, place: Place, *, head: int) -> Message:
     if len(place) > _DEEPEST * 2:  # an attachment's storage, and the message's in it
         raise parse_error("too_complex")
     said = _Properties(container, place, head=head)
@@ -160,7 +175,7 @@ def _message(container: olefile.OleFileIO[Any], place: Place, *, head: int) -> M
     return mail
 
 
-def _headers(container: olefile.OleFileIO[Any], said: _Properties) -> list[tuple[str, str]]:
+def _headers(container: _Container, said: _Properties) -> list[tuple[str, str]]:
     found = [("From", _person(said, _SENDER_NAME, _SENDER_SMTP, _SENDER_ADDRESS))]
     recipients = [_Properties(container, place, head=_HEAD, charset=said.charset) for place in said.members("__recip_")]
     for number, name in _KINDS.items():
@@ -198,7 +213,7 @@ def _texts(said: _Properties) -> Message:
     return texts
 
 
-def _attachment(container: olefile.OleFileIO[Any], said: _Properties) -> Message:
+def _attachment(container: _Container, said: _Properties) -> Message:
     name = said.text(_LONG_NAME, _SHORT_NAME, _NAME)
     inner = said.below(_substance(_DATA, _OBJECT))
     if said.number(_METHOD) == _IS_MESSAGE and inner is not None:

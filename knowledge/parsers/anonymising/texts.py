@@ -13,7 +13,7 @@ from knowledge.parsers.anonymising.slots import Replacer, Slot
 from knowledge.parsers.csv_table import guess_delimiter
 from knowledge.parsers.encoding import decode_text
 from knowledge.parsers.errors import parse_error
-from knowledge.parsers.limits import ParseLimits
+from knowledge.parsers.limits import CellCount, ParseLimits
 
 _CELL_END = re.compile(r"(?<!\\)\|")
 _RULE = re.compile(r"[\s|:-]+")
@@ -84,11 +84,9 @@ def _records(text: str, mark: str, limits: ParseLimits) -> Iterator[tuple[str, l
     lines = list(io.StringIO(text, newline=""))
     csv.field_size_limit(limits.max_output_bytes)
     reader = csv.reader(lines, delimiter=mark)
-    at = cells = 0
+    at, cells = 0, CellCount(limits)
     for row in reader:
-        cells += len(row)
-        if cells > limits.max_cells:
-            raise parse_error("too_many_cells", limit=f"{limits.max_cells:,}")
+        cells.take(len(row))
         yield "".join(lines[at : reader.line_num]), row
         at = reader.line_num
 

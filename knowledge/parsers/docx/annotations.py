@@ -15,6 +15,7 @@ from knowledge.parsers.docx.trace import Trace
 from knowledge.parsers.encoding import decode_text
 from knowledge.parsers.errors import ParseError, corrupted, counted
 from knowledge.parsers.html.parser import read_html
+from knowledge.parsers.limits import CellCount
 from knowledge.parsers.ooxml.package import Element
 from knowledge.parsers.pictures import PictureIntake
 from knowledge.parsers.render import MarkdownBuilder, single_line
@@ -72,15 +73,15 @@ _HTML = frozenset({"text/html", "application/xhtml+xml"})
 _ARCHIVED = frozenset({"message/rfc822", "multipart/related", "application/x-mimearchive"})
 
 
-def insert_file(part: Part, builder: MarkdownBuilder, pictures: PictureIntake) -> bool:
+def insert_file(part: Part, builder: MarkdownBuilder, pictures: PictureIntake, cells: CellCount) -> bool:
     """Append the blocks of an inserted page or text; False when it is of another kind, or can't be read."""
     data: bytes = part.blob
     kind = str(part.content_type).partition(";")[0].strip().lower()
     try:
         if kind in _HTML:
-            read_html(data, builder, pictures)
+            read_html(data, builder, pictures, cells)
         elif kind in _ARCHIVED:
-            return _insert_archived(data, builder, pictures)
+            return _insert_archived(data, builder, pictures, cells)
         elif kind == "text/plain":
             for paragraph in decode_text(data).text.split("\n\n"):
                 builder.add(BlockKind.PARAGRAPH, paragraph)
@@ -91,12 +92,12 @@ def insert_file(part: Part, builder: MarkdownBuilder, pictures: PictureIntake) -
     return True
 
 
-def _insert_archived(data: bytes, builder: MarkdownBuilder, pictures: PictureIntake) -> bool:
+def _insert_archived(data: bytes, builder: MarkdownBuilder, pictures: PictureIntake, cells: CellCount) -> bool:
     """Append the page of a web archive (MHTML); what it links to is left alone."""
     message = email.message_from_bytes(data, policy=email.policy.default)
     page = next((found for found in message.walk() if found.get_content_type() == "text/html"), None)
     body = page.get_payload(decode=True) if page is not None else None
     if page is None or not isinstance(body, bytes):
         return False
-    read_html(body, builder, pictures, charset=page.get_content_charset() or "")
+    read_html(body, builder, pictures, cells, charset=page.get_content_charset() or "")
     return True

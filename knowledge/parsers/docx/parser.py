@@ -21,7 +21,7 @@ from knowledge.parsers.docx.tables import CellReader, body_elements, cell_paragr
 from knowledge.parsers.docx.text import Figure, Paragraph, qn, read_paragraph
 from knowledge.parsers.docx.trace import Trace
 from knowledge.parsers.errors import corrupted
-from knowledge.parsers.limits import ParseLimits
+from knowledge.parsers.limits import CellCount, ParseLimits
 from knowledge.parsers.ooxml.arrows import arrow_text
 from knowledge.parsers.ooxml.package import Element, drawing_text, embedded_notices
 from knowledge.parsers.pdf.headings import DATE_LINE
@@ -103,7 +103,7 @@ def read_document(path: Path, limits: ParseLimits, trace: Trace | None = None) -
     if body is None:
         raise corrupted("docx", "no body")
     pictures = PictureIntake(limits)
-    reader = _BodyReader(part, body, pictures, trace or Trace.off())
+    reader = _BodyReader(part, body, pictures, CellCount(limits), trace or Trace.off())
     reader.read_all(body)
     return reader.builder.document(
         "docx",
@@ -134,7 +134,9 @@ class _BodyReader:
     Footnotes wait for the end of their section, endnotes for that of the document.
     """
 
-    def __init__(self, part: DocumentPart, body: Element, pictures: PictureIntake, trace: Trace) -> None:
+    def __init__(
+        self, part: DocumentPart, body: Element, pictures: PictureIntake, inserted_cells: CellCount, trace: Trace
+    ) -> None:
         self.builder = MarkdownBuilder()
         self.title: str | None = None
         self.inserted = 0
@@ -142,6 +144,7 @@ class _BodyReader:
         self._numbering = Numbering(part)
         self._part = part
         self._pictures = pictures
+        self._inserted_cells = inserted_cells
         self._trace = trace
         self._cells = CellReader(self._styles, self._numbering, trace)
         self._unstyled = UnstyledHeadings(body, self._styles)
@@ -166,7 +169,8 @@ class _BodyReader:
                 continue
             relation = self._part.rels.get(element.get(qn("r:id"), ""))
             if relation is not None and not relation.is_external:
-                self.inserted += insert_file(relation.target_part, self.builder, self._pictures)
+                part = relation.target_part
+                self.inserted += insert_file(part, self.builder, self._pictures, self._inserted_cells)
         self._flush_list()
 
     def _paragraph(self, element: Element) -> None:

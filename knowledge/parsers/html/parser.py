@@ -12,7 +12,7 @@ from bs4.element import NavigableString, PageElement
 
 from knowledge.parsers.encoding import decode_text
 from knowledge.parsers.html.frame import Frame, take_frame
-from knowledge.parsers.limits import ParseLimits
+from knowledge.parsers.limits import CellCount, ParseLimits
 from knowledge.parsers.pictures import PictureIntake, data_uri_bytes
 from knowledge.parsers.render import (
     FROM_ABOVE,
@@ -29,29 +29,38 @@ from knowledge.types.documents import BlockKind, ParsedDocument
 _MAX_SPAN = 1000
 
 
-def table_rows(table: Tag, text_of: Callable[[Tag], str]) -> list[list[str]]:
-    """Lay the cells out on a grid, and return the rows' texts under one head."""
-    taken: dict[tuple[int, int], int] = {}
+@dataclass(frozen=True, slots=True)
+class _Reaching:
+    """A cell of a row above that reaches further down: its last column, and the last row that it reaches."""
+
+    last_column: int
+    last_row: int
+
+
+def table_rows(table: Tag, text_of: Callable[[Tag], str], count: CellCount) -> list[list[str]]:
+    """Lay the cells out on a grid, and return the rows' texts under one head. :raises ParseError: too_many_cells."""
+    reaching: dict[int, _Reaching] = {}
     rows: list[dict[int, tuple[str, int]]] = []
     for row_index, row in enumerate(table.find_all("tr")):
         cells: dict[int, tuple[str, int]] = {}
         column = 0
         for cell in row.find_all(["td", "th"], recursive=False):
-            column = _after_taken(cells, taken, row_index, column)
+            column = _after_reaching(cells, reaching, row_index, column)
             width, height = _cell_span(cell, "colspan"), _cell_span(cell, "rowspan")
-            taken.update(((row_index + down, column), column + width - 1) for down in range(1, height))
             cells[column] = text_of(cell), column + width - 1
+            if height > 1:
+                reaching[column] = _Reaching(column + width - 1, row_index + height - 1)
             column += width
-        _after_taken(cells, taken, row_index, column)
+        count.take(_after_reaching(cells, reaching, row_index, column))
         rows.append(cells)
     return rows_under_one_head(rows)
 
 
-def _after_taken(cells: dict[int, tuple[str, int]], taken: Mapping[tuple[int, int], int], row: int, column: int) -> int:
+def _after_reaching(cells: dict[int, tuple[str, int]], reaching: Mapping[int, _Reaching], row: int, column: int) -> int:
     """Put the cells from above that begin at a column into the row; return the first column that is free."""
-    while (last := taken.get((row, column))) is not None:
-        cells[column] = FROM_ABOVE, last
-        column = last + 1
+    while (above := reaching.get(column)) is not None and above.last_row >= row:
+        cells[column] = FROM_ABOVE, above.last_column
+        column = above.last_column + 1
     return column
 
 
@@ -78,10 +87,13 @@ _BREAK = "\v"
 
 
 def parse(path: Path, *, filename: str, limits: ParseLimits) -> ParsedDocument:
-    """Read a page without running or fetching anything. :raises ParseError: ``empty_file`` or ``unknown_encoding``."""
+    """Read a page without running or fetching anything.
+
+    :raises ParseError: ``empty_file``, ``unknown_encoding`` or ``too_many_cells``.
+    """
     pictures = PictureIntake(limits)
     builder = MarkdownBuilder()
-    page = read_html(path.read_bytes(), builder, pictures, is_framed=True)
+    page = read_html(path.read_bytes(), builder, pictures, CellCount(limits), is_framed=True)
     return builder.document(
         "html",
         title=page.title,
@@ -100,13 +112,19 @@ class HtmlFacts:
 
 
 def read_html(
-    data: bytes, builder: MarkdownBuilder, pictures: PictureIntake, *, charset: str = "", is_framed: bool = False
+    data: bytes,
+    builder: MarkdownBuilder,
+    pictures: PictureIntake,
+    cells: CellCount,
+    *,
+    charset: str = "",
+    is_framed: bool = False,
 ) -> HtmlFacts:
     """Append a page's blocks. ``charset`` is what is said of it elsewhere, and counts before what it says itself.
 
     Of a page that is framed, as those of a site are, menus and the like are left out.
 
-    :raises ParseError: ``empty_file`` or ``unknown_encoding``.
+    :raises ParseError: ``empty_file``, ``unknown_encoding`` or ``too_many_cells``.
     """
     found = _DECLARED.search(data[:_DECLARED_WITHIN_BYTES])
     declared = charset or (found[1].decode("ascii") if found else None)
@@ -115,19 +133,22 @@ def read_html(
     title = _title(soup)
     _remove_unseen(soup)
     frame = take_frame(soup) if is_framed else Frame()
-    _Walker(builder, pictures).walk(soup.body or soup)
+    _Walker(builder, pictures, cells).walk(soup.body or soup)
     return HtmlFacts(title=title, encoding=decoded.encoding, frame=frame)
 
 
-def html_as_markdown(text: str, pictures: PictureIntake) -> str:
-    """Return a piece of HTML inside a Markdown text as Markdown; its pictures are pictures of that text."""
+def html_as_markdown(text: str, pictures: PictureIntake, cells: CellCount) -> str:
+    """Return a piece of HTML inside a Markdown text as Markdown; its pictures and cells are those of that text.
+
+    :raises ParseError: ``too_many_cells``.
+    """
     soup = BeautifulSoup(text, "lxml")
     _remove_unseen(soup)
     for image in soup.find_all("img"):
         # Changed where it is: taking its place, a text looks through all that stand beside it.
         image.name, image.string = "span", f"![{single_line(str(image.get('alt') or ''))}]({image.get('src') or ''})"
     builder = MarkdownBuilder()
-    _Walker(builder, pictures).walk(soup.body or soup)
+    _Walker(builder, pictures, cells).walk(soup.body or soup)
     return builder.markdown().rstrip("\n")
 
 
@@ -153,8 +174,9 @@ def _is_hidden(tag: Tag) -> bool:
 class _Walker:
     """Walks block elements in order; inline text gathers until the next block flushes it as a paragraph."""
 
-    def __init__(self, builder: MarkdownBuilder, pictures: PictureIntake) -> None:
+    def __init__(self, builder: MarkdownBuilder, pictures: PictureIntake, cells: CellCount) -> None:
         self.builder = builder
+        self._cells = cells
         self._inline: list[str] = []
         self._intake = pictures
         self._waiting: list[Picture] = []
@@ -206,7 +228,7 @@ class _Walker:
             return
         if tag.caption:
             self.builder.add(BlockKind.CAPTION, visible_text(tag.caption))
-        table = render_table(table_rows(tag, visible_text))
+        table = render_table(table_rows(tag, visible_text, self._cells))
         self.builder.add(BlockKind.TABLE, table.text, merged=table.merged, pictures=self._pictures_in(tag))
 
     def _pictures_in(self, tag: Tag) -> list[Picture]:

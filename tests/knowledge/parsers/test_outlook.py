@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -10,6 +12,7 @@ import pytest
 from knowledge.parsers.errors import ParseError
 from knowledge.parsers.limits import ParseLimits
 from knowledge.parsers.mail import attachments, read_mail
+from knowledge.parsers.outlook import read_outlook
 from knowledge.parsers.process.isolation import parse_isolated
 from knowledge.parsers.registry import parse_file
 from knowledge.types.documents import ParsedDocument
@@ -130,3 +133,26 @@ def test_a_message_that_ends_early_is_refused_in_the_child(tmp_path: Path, keep:
     path.write_bytes(write_msg(Message())[:keep])
     with pytest.raises(ParseError, match="corrupted"):
         parse_isolated(path, filename=path.name, limits=ParseLimits())
+
+
+def test_attachments_are_read_in_time_that_grows_with_their_number_alone() -> None:
+    few, many = (
+        write_msg(Message(attachments=[attached(f"{n}.txt", b"x") for n in range(count)])) for count in (50, 200)
+    )
+    assert calls_of(lambda: read_outlook(many)) < 5 * calls_of(lambda: read_outlook(few))
+
+
+def calls_of(work: Callable[[], object]) -> int:
+    """How many functions are called: the same on every machine, which time is not."""
+    called = 0
+
+    def count(_frame: object, event: str, _argument: object) -> None:
+        nonlocal called
+        called += event in ("call", "c_call")
+
+    sys.setprofile(count)
+    try:
+        work()
+    finally:
+        sys.setprofile(None)
+    return called

@@ -9,7 +9,7 @@ import pytest
 
 from knowledge.parsers.errors import ParseError
 from knowledge.parsers.html.parser import html_as_markdown
-from knowledge.parsers.limits import ParseLimits
+from knowledge.parsers.limits import CellCount, ParseLimits
 from knowledge.parsers.pictures import PictureIntake
 from knowledge.text.structure import build_sections
 from knowledge.types.documents import BlockKind
@@ -238,13 +238,25 @@ def test_pictures_and_unclosed_tables_in_html_inside_markdown_stay(tmp_path: Pat
     assert parse(path).markdown == "| 画面 | ![受付](a.png) |\n| --- | --- |\n\n<table>\n"
 
 
+def test_cells_that_reach_over_others_count_as_all_the_places_they_take(tmp_path: Path, parse: Parse) -> None:
+    path = tmp_path / "表.html"
+    reaching = "<tr>" + '<td rowspan="1000">甲</td>' * 1500 + "</tr>"
+    path.write_text(f"<table>{reaching}</table>", encoding="utf-8")
+    assert parse(path).markdown.count("甲") == 1500  # no row is there to reach over
+    path.write_text(f"<table>{reaching}{'<tr></tr>' * 999}</table>", encoding="utf-8")
+    with pytest.raises(ParseError, match="too_many_cells"):
+        parse(path)
+
+
 def test_pictures_in_a_table_of_html_take_no_more_than_linear_time() -> None:
+    limits = ParseLimits()
+
     def spent(count: int) -> float:
         text = "<table><tr><td>" + '<img src="a.png" alt="図">' * count + "</td></tr></table>"
         best = float("inf")
         for _try in range(2):
             begun = time.process_time()
-            assert html_as_markdown(text, PictureIntake(ParseLimits())).count("![図](a.png)") == count
+            assert html_as_markdown(text, PictureIntake(limits), CellCount(limits)).count("![図](a.png)") == count
             best = min(best, time.process_time() - begun)
         return best
 
