@@ -20,6 +20,7 @@ from hub.core.embedded.cluster import APPEND_ONLY, ROLE
 from hub.core.embedded.postgres import MAINTENANCE_DATABASE
 from hub.core.valkey import ensure_queue
 from knowledge.storage.blobs import claim_store
+from tests.emptying import MigratedRows
 from tests.lanes import FAST_LANE, group_of, is_slow
 
 # A role of the tests alone, which the hub's is a member of here.
@@ -75,12 +76,14 @@ def django_db_modify_db_settings(django_db_modify_db_settings: None) -> None:
     server = shared_postgres(settings.HUB_DATA_DIR / "postgres")
     server.ensure(MAINTENANCE_DATABASE)
     with server.superuser(MAINTENANCE_DATABASE) as superuser:
+        superuser.execute("ALTER SYSTEM SET fsync = off")  # what a machine without power would lose, no test looks at
+        superuser.execute("SELECT pg_reload_conf()")
         superuser.execute(f"ALTER ROLE {ROLE} CREATEDB")
         superuser.execute(f"CREATE ROLE {EMPTIES_TABLES} ROLE {ROLE}")
 
 
 @pytest.fixture(scope="session")
-def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> None:
+def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
     """Let tests that commit empty the audit trail's table after them, which the hub itself can't."""
     server = shared_postgres(settings.HUB_DATA_DIR / "postgres")
     with server.superuser(str(connection.settings_dict["NAME"])) as superuser:
@@ -89,6 +92,10 @@ def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -
             superuser.execute(f"ALTER TABLE {table} DISABLE TRIGGER {APPEND_ONLY_TRIGGER}")
     with django_db_blocker.unblock():
         claim_store()  # tests leave files of theirs behind, which another database would not take for its own
+        with pytest.MonkeyPatch.context() as patch:
+            MigratedRows.of_today(only_truncated=APPEND_ONLY).instead_of_flush(patch)
+            with django_db_blocker.block():
+                yield
 
 
 @pytest.fixture
