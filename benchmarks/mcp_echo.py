@@ -16,14 +16,14 @@ import os
 import socket
 import statistics
 import sys
-import tempfile
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any
+
+from benchmarks.scratch import scratch_hub
 
 ERAS = {"2026-07-28": "auto", "handshake": "legacy"}
 PROCESSOR_TIME = "how much processor time have you used?"  # what the echo of benchmarks.mcp_echo_stdio answers
@@ -50,15 +50,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.mcp_echo", description=__doc__)
     parser.add_argument("--calls", type=int, default=200, help="calls of each server and era (default 200)")
     arguments = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="hub-benchmark-", ignore_cleanup_errors=True) as scratch:
-        Path(scratch).chmod(0o711)
-        os.environ |= {"HUB_DATA_DIR": scratch, "DATABASE_URL": "", "DJANGO_SETTINGS_MODULE": "hub.settings"}
-        import django
-
-        django.setup()
-        from django.core.management import call_command
-
-        call_command("migrate", verbosity=0)
+    with scratch_hub():
         logging.getLogger("httpx2").setLevel("WARNING")  # a line for each request would cost both alike
         asyncio.run(_compare(_token(), arguments.calls))
 

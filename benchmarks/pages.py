@@ -13,12 +13,11 @@ from __future__ import annotations
 import argparse
 import os
 import statistics
-import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from benchmarks.scratch import scratch_hub
 
 if TYPE_CHECKING:
     from django.test import Client
@@ -40,7 +39,7 @@ def main() -> None:
     parser.add_argument("--slowest", type=int, default=0, help="print as many of the slowest statements of each page")
     parser.add_argument("--only", default="", help="measure the pages whose address has this in it")
     arguments = parser.parse_args()
-    with scratch_hub(arguments.folder):
+    with scratch_hub(arguments.folder, ALLOWED_HOSTS="testserver"):
         from knowledge.models import Document
 
         started = time.perf_counter()
@@ -49,24 +48,6 @@ def main() -> None:
             print(f"{arguments.documents} documents, {REVIEWS} reviews, {QUESTIONS} questions:", end=" ")
             print(f"written in {time.perf_counter() - started:.1f} s")
         _measure(arguments.rounds, arguments.slowest, arguments.only)
-
-
-@contextmanager
-def scratch_hub(folder: Path | None) -> Iterator[None]:
-    """Set Django up on an embedded PostgreSQL with all tables, in a folder that stays, or else in one that goes."""
-    kept = nullcontext(str(folder)) if folder else None
-    with kept or tempfile.TemporaryDirectory(prefix="hub-benchmark-", ignore_cleanup_errors=True) as scratch:
-        Path(scratch).mkdir(exist_ok=True)
-        Path(scratch).chmod(0o711)
-        os.environ |= {"ALLOWED_HOSTS": "testserver", "LOG_LEVEL": "ERROR", "DJANGO_SETTINGS_MODULE": "hub.settings"}
-        os.environ |= {"HUB_DATA_DIR": scratch, "DATABASE_URL": ""}
-        import django
-
-        django.setup()
-        from django.core.management import call_command
-
-        call_command("migrate", verbosity=0)
-        yield
 
 
 def fill(number: int) -> None:

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
-import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -18,8 +16,8 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-REPOSITORY = Path(__file__).resolve().parents[1]
-QUERIES = 200
+from benchmarks.scratch import add_data_argument, scratch_hub
+
 CLIENTS = 12
 MOST_REPLICAS = 2
 GROUPS = Path("/sys/fs/cgroup/cpu")
@@ -33,41 +31,26 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--keep", type=Path, help="folder of the hub, measured again when filled")
     parser.add_argument("--share", type=float, default=0.15, help="of a core, for each server (default 0.15)")
     parser.add_argument("--seconds", type=float, default=20, help="of each count of searches (default 20)")
-    default_data = Path(os.environ.get("HUB_TEST_DATA", REPOSITORY.parent / "shared" / "data")) / "retrieval"
-    parser.add_argument("--data", type=Path, default=default_data, help="folder of question sets")
-    arguments = parser.parse_args()
-    if not arguments.data.is_dir():
-        sys.exit(f"no question sets in {arguments.data}: give --data or set HUB_TEST_DATA")
-    return arguments
+    add_data_argument(parser)
+    return parser.parse_args()
 
 
 def main() -> None:
     """Start a scratch hub with its standbys, and measure."""
     asked = parse_arguments()
-    with tempfile.TemporaryDirectory(prefix="hub-benchmark-", ignore_cleanup_errors=True) as scratch:
-        folder = asked.keep.resolve() if asked.keep else Path(scratch)
-        folder.mkdir(parents=True, exist_ok=True)
-        folder.chmod(0o711)
-        own = {"HUB_DATA_DIR": str(folder), "DATABASE_URL": "", "REDIS_URL": "", "POSTGRES_HOST": ""}
-        own |= {"DJANGO_SETTINGS_MODULE": "hub.settings", "LOG_LEVEL": "ERROR"}
-        os.environ |= own
-        import django
-
-        django.setup()
-        from django.core.management import call_command
-
+    with scratch_hub(asked.keep) as folder:
         from hub.core.valkey import ensure_queue
 
         ensure_queue()
-        call_command("migrate", verbosity=0)
         _run(asked, folder)
 
 
 def _run(asked: argparse.Namespace, folder: Path) -> None:
+    from benchmarks.retrieval.prepared import questions_of_filled
     from hub.core.embedded import shared_postgres
     from tests.standbys import read_at, standby_of
 
-    questions = _questions(asked, folder)
+    questions = questions_of_filled(asked.data, asked.chunks, folder)
     primary = shared_postgres(folder / "postgres")
     with ExitStack() as stack:
         standbys = [stack.enter_context(standby_of(primary, f"copy{number}")) for number in range(MOST_REPLICAS)]
@@ -88,23 +71,6 @@ def _run(asked: argparse.Namespace, folder: Path) -> None:
                     rate = _rate(questions, asked.seconds)
                 told = f"{count:<10}{here:8.1f}{at_primary:9.2f}{sum(at_replicas):10.2f}"
                 print(f"{told}{rate:37.1f}", flush=True)
-
-
-def _questions(asked: argparse.Namespace, folder: Path) -> list[str]:
-    import random
-
-    from benchmarks.retrieval.filling import filled
-    from benchmarks.retrieval.question_sets import read_sets
-    from benchmarks.retrieval.scale import PreparedVectors
-    from knowledge.index.active_embedder import active_embedding_set
-    from knowledge.search import recall
-
-    sets = read_sets(asked.data)
-    vectors = filled(asked.chunks, sets, active_embedding_set(), QUERIES, folder)
-    drawn = random.Random(0).sample([q.text for one in sets for q in one.questions], QUERIES)
-    prepared = PreparedVectors(dict(zip(drawn, vectors, strict=True)))
-    setattr(recall, "embedder_of", lambda _set: prepared)  # noqa: B010 (a stand-in for a name it imports)
-    return drawn
 
 
 def _ask(text: str) -> None:
@@ -139,7 +105,7 @@ def _rate(questions: Sequence[str], seconds: float) -> float:
     with ThreadPoolExecutor(max_workers=CLIENTS) as pool:
         begun = time.perf_counter()
         end[0] = begun + seconds
-        answered = sum(pool.map(client, range(0, QUERIES, QUERIES // CLIENTS)))
+        answered = sum(pool.map(client, range(0, len(questions), len(questions) // CLIENTS)))
         return answered / (time.perf_counter() - begun)
 
 

@@ -15,14 +15,11 @@ time. ``EMBEDDING_BACKEND`` chooses the model.
 from __future__ import annotations
 
 import argparse
-import os
-import sys
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
-REPOSITORY = Path(__file__).resolve().parent.parent
+from benchmarks.scratch import add_data_argument, scratch_hub
+
 COMMANDS = ("measure", "fit", "cross", "sizes", "squad", "scale", "rest")
 
 
@@ -33,40 +30,17 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--queries", type=int, default=300, help="questions of each set (default 300)")
     parser.add_argument("--chunks", type=int, default=100_000, help="passages of `scale` (default 100,000)")
     parser.add_argument("--keep", type=Path, help="folder of the hub of `scale`, measured again when filled")
-    default_data = Path(os.environ.get("HUB_TEST_DATA", REPOSITORY.parent / "shared" / "data")) / "retrieval"
-    parser.add_argument("--data", type=Path, default=default_data, help="folder of question sets")
+    add_data_argument(parser)
     parser.add_argument("--cache", type=Path, default=Path(tempfile.gettempdir()) / "hub-benchmark-vectors")
-    arguments = parser.parse_args()
-    if not arguments.data.is_dir():
-        sys.exit(f"no question sets in {arguments.data}: give --data or set HUB_TEST_DATA")
-    return arguments
-
-
-@contextmanager
-def _data_folder(kept: Path | None) -> Iterator[Path]:
-    if kept:
-        kept.mkdir(parents=True, exist_ok=True)
-        yield kept.resolve()
-        return
-    with tempfile.TemporaryDirectory(prefix="hub-benchmark-", ignore_cleanup_errors=True) as scratch:
-        yield Path(scratch)
+    return parser.parse_args()
 
 
 def main() -> None:
     """Start a scratch hub and run the command in it."""
     arguments = parse_arguments()
-    with _data_folder(arguments.keep) as scratch:
-        scratch.chmod(0o711)
-        os.environ["HUB_RATE_LIMIT_PER_MINUTE"] = "1000000"
-        os.environ |= {"HUB_DATA_DIR": str(scratch), "DATABASE_URL": "", "DJANGO_SETTINGS_MODULE": "hub.settings"}
-        import django
-
-        django.setup()
-        from django.core.management import call_command
-
+    with scratch_hub(arguments.keep, HUB_RATE_LIMIT_PER_MINUTE="1000000") as scratch:
         from benchmarks.retrieval import cross, fit, measure, rest, scale, sizes, squad
 
-        call_command("migrate", verbosity=0)
         if arguments.command == "scale":
             scale.run(arguments.data, arguments.chunks, scratch)
             return

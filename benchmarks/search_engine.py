@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,8 +18,8 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-REPOSITORY = Path(__file__).resolve().parent.parent
-QUERIES = 200
+from benchmarks.scratch import add_data_argument, scratch_hub
+
 AT_ONCE = 500
 RECALL_AT = 10
 
@@ -31,32 +29,17 @@ def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.search_engine", description=__doc__)
     parser.add_argument("--chunks", type=int, default=100_000, help="passages (default 100,000)")
     parser.add_argument("--keep", type=Path, help="folder of the hub, measured again when filled")
-    default_data = Path(os.environ.get("HUB_TEST_DATA", REPOSITORY.parent / "shared" / "data")) / "retrieval"
-    parser.add_argument("--data", type=Path, default=default_data, help="folder of question sets")
-    arguments = parser.parse_args()
-    if not arguments.data.is_dir():
-        sys.exit(f"no question sets in {arguments.data}: give --data or set HUB_TEST_DATA")
-    return arguments
+    add_data_argument(parser)
+    return parser.parse_args()
 
 
 def main() -> None:
     """Start a scratch hub and an engine, and measure."""
     asked = parse_arguments()
-    with tempfile.TemporaryDirectory(prefix="hub-benchmark-", ignore_cleanup_errors=True) as scratch, _engine() as far:
-        folder = asked.keep.resolve() if asked.keep else Path(scratch)
-        folder.mkdir(parents=True, exist_ok=True)
-        folder.chmod(0o711)
-        own = {"HUB_DATA_DIR": str(folder), "DATABASE_URL": "", "REDIS_URL": "", "POSTGRES_HOST": ""}
-        own |= {"DJANGO_SETTINGS_MODULE": "hub.settings", "LOG_LEVEL": "ERROR", "HUB_RATE_LIMIT_PER_MINUTE": "1000000"}
-        own |= {"SEARCH_INDEX": "qdrant", "QDRANT_URL": far.recv(), "QDRANT_TIMEOUT_S": "60"}
-        os.environ |= own
-        import django
-
-        django.setup()
-        from django.core.management import call_command
-
-        call_command("migrate", verbosity=0)
-        _run(asked.data, asked.chunks, folder, far)
+    with _engine() as far:
+        engine = {"SEARCH_INDEX": "qdrant", "QDRANT_URL": far.recv(), "QDRANT_TIMEOUT_S": "60"}
+        with scratch_hub(asked.keep, HUB_RATE_LIMIT_PER_MINUTE="1000000", **engine) as folder:
+            _run(asked.data, asked.chunks, folder, far)
 
 
 @contextmanager
@@ -82,26 +65,17 @@ def _serve(asked: Connection) -> None:
 
 
 def _run(data: Path, chunks: int, folder: Path, far: Connection) -> None:
-    import random
-
     import numpy as np
 
-    from benchmarks.retrieval.filling import filled
-    from benchmarks.retrieval.question_sets import read_sets
-    from benchmarks.retrieval.scale import PreparedVectors
+    from benchmarks.retrieval.prepared import questions_of_filled
     from hub.access.principals import local_operator
     from knowledge.generations.generations import create_generation
     from knowledge.index.active_embedder import active_embedding_set
     from knowledge.models import EmbeddingSet
-    from knowledge.search import recall
     from knowledge.search.hybrid import search
     from knowledge.types.search import SearchMode, SearchQuery
 
-    sets, embedding_set = read_sets(data), active_embedding_set()
-    vectors = filled(chunks, sets, embedding_set, QUERIES, folder)
-    questions = random.Random(0).sample([q.text for one in sets for q in one.questions], QUERIES)
-    prepared = PreparedVectors(dict(zip(questions, vectors, strict=True)))
-    setattr(recall, "embedder_of", lambda _set: prepared)  # noqa: B010 (a stand-in for a name it imports)
+    questions, embedding_set = questions_of_filled(data, chunks, folder), active_embedding_set()
     generation = create_generation(principal=local_operator(), shards=3, copies=1)
     _fill(generation)
     started = time.perf_counter()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import random
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from benchmarks.retrieval.exact import stored_vectors
 from benchmarks.retrieval.filling import filled
+from benchmarks.retrieval.prepared import QUERIES, drawn_questions, prepare
 from benchmarks.retrieval.question_sets import read_sets
 from benchmarks.retrieval.synthetic import SHARES
 from hub.access.principals import local_operator
@@ -31,23 +32,9 @@ from knowledge.search.reach import reach_of
 from knowledge.search.scope import permitted_chunks
 from knowledge.types.search import SearchFilter, SearchMode, SearchQuery
 
-QUERIES = 200
 RECALL_QUERIES = 100
 CLIENTS = 16
 TOP = 10
-
-
-class PreparedVectors:
-    """Stands in for the model: gives each question a vector that was made before, so that only search is timed."""
-
-    def __init__(self, by_text: Mapping[str, NDArray[np.float32]]) -> None:
-        self._by_text = by_text
-
-    def embed_query(self, text: str) -> NDArray[np.float32]:
-        return self._by_text[text]
-
-    def query_is_truncated(self, _text: str) -> bool:
-        return False
 
 
 def run(folder: Path, chunks: int, kept: Path) -> None:
@@ -59,12 +46,10 @@ def run(folder: Path, chunks: int, kept: Path) -> None:
     sets = read_sets(folder)
     embedding_set = active_embedding_set()
     queries = filled(chunks, sets, embedding_set, QUERIES, kept)
-    # The same questions in every run: the first ones have been the measured ones since there is this benchmark.
-    drawn = random.Random(0).sample([q.text for one in sets for q in one.questions], QUERIES)
+    drawn = drawn_questions(sets)
     others = sorted({q.text for one in sets for q in one.questions} - set(drawn))
     before = random.Random(1).sample(others, QUERIES)
-    prepared = PreparedVectors(dict(zip([*drawn, *before], [*queries, *_some_stored(embedding_set)], strict=True)))
-    setattr(recall, "embedder_of", lambda _set: prepared)  # noqa: B010 (a stand-in for a name it imports)
+    prepare(dict(zip([*drawn, *before], [*queries, *_some_stored(embedding_set)], strict=True)))
     _warm_up()
     collect_seldom(REQUESTS)  # as a web process does after its start
     for text in before:
