@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from django.utils.translation import gettext_lazy as _
 from rdflib import Graph, URIRef
 
-from hub.access.principals import Principal
+from hub.access.principals import HubRight, Principal
 from hub.access.services import record_event
 from hub.access.turns import Turns
 from hub.core.errors import Conflict, InvalidInput
@@ -18,7 +18,7 @@ from knowledge.documents.reading import readable_version
 from knowledge.ingest.content import blocks_of, sections_of
 from knowledge.models import Document, Ontology
 from knowledge.ontology import store
-from knowledge.ontology.answers import CheckType, CoverageAnswer, ReasoningAnswer
+from knowledge.ontology.answers import CheckType, CoverageAnswer, DraftTrial, ReasoningAnswer, TopicChange
 from knowledge.ontology.coverage import CoverageStatus, TopicJudgement, judge_topics
 from knowledge.ontology.facts import OntologyFacts
 from knowledge.ontology.hierarchy import hierarchy_issues
@@ -104,11 +104,45 @@ def check_coverage(principal: Principal, document_id: str, domain: str, check_ty
     return answer
 
 
+def try_draft(principal: Principal, document_id: str, draft: Ontology) -> DraftTrial:
+    """Judge a document by a draft of an ontology and by the published version of its domain. Nothing is stored.
+
+    Raises Forbidden, NotFound for a document that the caller may not see, Conflict while its text is not there, or for
+    a pattern that can't be used, TooManyAtOnce and Unavailable as :class:`hub.access.turns.Turns` does.
+    """
+    principal.require_hub(HubRight.ONTOLOGIES)
+    document = get_document(principal, document_id)
+    content = readable_version(document).content
+    parts = (content.markdown, sections_of(content), blocks_of(content))
+    with _turns.get().taken_by(principal):
+        before = {each.topic.code: each for each in _judged(topics_for(draft.domain), *parts)}
+        after = {each.topic.code: each for each in _judged(store.topics_in(draft), *parts)}
+    facts = {"part": "ontology_trial", "version": draft.number, "domain": draft.domain}
+    record_event(principal, "DOCUMENT_READ", f"document:{document.public_id}", **facts)
+    return _trial(document, before, after)
+
+
+def _trial(document: Document, before: Mapping[str, TopicJudgement], after: Mapping[str, TopicJudgement]) -> DraftTrial:
+    codes = [*after, *(code for code in before if code not in after)]
+    changes = [TopicChange(before=before.get(code), after=after.get(code)) for code in codes]
+    changed = [one for one in changes if _status(one.before) is not _status(one.after)]
+    found = tuple(one for one in changed if _status(one.after) is CoverageStatus.TREATED)
+    lost = tuple(one for one in changed if _status(one.before) is CoverageStatus.TREATED)
+    others = tuple(one for one in changed if one not in found and one not in lost)
+    return DraftTrial(document=document, found=found, lost=lost, others=others, as_before=len(changes) - len(changed))
+
+
+def _status(judgement: TopicJudgement | None) -> CoverageStatus | None:
+    return judgement.status if judgement else None
+
+
 def _coverage(document: Document, ontology: Ontology, domain: str, check_type: CheckType) -> CoverageAnswer:
     version = readable_version(document)
     content = version.content
     sections, blocks = sections_of(content), blocks_of(content)
-    judged = _judged(domain, content.markdown, sections, blocks, only_required=check_type is CheckType.REQUIRED)
+    judged = _judged(_expected(domain), content.markdown, sections, blocks)
+    if check_type is CheckType.REQUIRED:
+        judged = tuple(each for each in judged if each.topic.required)
     is_hierarchy = check_type is CheckType.HIERARCHY
     missing = [] if is_hierarchy else [each.topic for each in judged if each.status is CoverageStatus.MISSING]
     nearest = nearest_within(version, {topic.code: _question(topic) for topic in missing})
@@ -129,9 +163,8 @@ def _coverage(document: Document, ontology: Ontology, domain: str, check_type: C
     )
 
 
-def _judged(
-    domain: str, text: str, sections: Sequence[Section], blocks: Sequence[Block], *, only_required: bool
-) -> tuple[TopicJudgement, ...]:
+def _expected(domain: str) -> tuple[Topic, ...]:
+    """The topics of a domain. Raises Conflict where there is none."""
     topics = topics_for(domain)
     if not topics:
         raise Conflict(
@@ -139,9 +172,15 @@ def _judged(
             code="no_topics",
             domain=domain,
         )
+    return topics
+
+
+def _judged(
+    topics: Sequence[Topic], text: str, sections: Sequence[Section], blocks: Sequence[Block]
+) -> tuple[TopicJudgement, ...]:
     try:
         with patterns_within(COVERAGE_S):
-            judged = judge_topics(text, sections, blocks, topics)
+            return judge_topics(text, sections, blocks, topics)
     except PatternTooSlow as slow:
         raise Conflict(
             _("The pattern {given} of {where} takes too long over this document. Simplify it in a new version."),
@@ -157,7 +196,6 @@ def _judged(
             where=refused.where,
             reason=refused.reason,
         ) from refused
-    return tuple(each for each in judged if each.topic.required or not only_required)
 
 
 def _question(topic: Topic) -> str:

@@ -20,7 +20,7 @@ from hub.access.principals import Principal, Scope
 from hub.admin_site.base import everybody, nobody
 from hub.admin_site.keyset import KeysetModelAdmin
 from hub.admin_site.pages import badge, errors_as_messages, principal_of, progress_bar, two_lines
-from knowledge.admin import document_pages
+from knowledge.admin import document_pages, document_picker
 from knowledge.admin.document_pages import confirm_and_delete
 from knowledge.admin.fields import CollectionFilter, StateFilter, TypeFilter
 from knowledge.documents.reading import list_documents
@@ -42,6 +42,7 @@ class DocumentAdmin(KeysetModelAdmin):
     actions = ("retry", "cancel_ocr", "delete_documents")
     pages = {
         "knowledge_document_upload": ("upload/", document_pages.upload),
+        "knowledge_document_offered": ("offered/", document_picker.offer),
         "knowledge_document_progress": ("progress/", document_pages.progress),
         "knowledge_document_delete_many": ("delete/", document_pages.delete_many),
         "knowledge_document_by_id": ("id/<str:public_id>/", document_pages.by_public_id),

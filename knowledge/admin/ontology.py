@@ -28,6 +28,7 @@ from hub.admin_site.pages import badge, errors_as_messages, principal_of, render
 from hub.core.errors import HubError, InvalidInput, LimitExceeded
 from hub.core.languages import in_language
 from hub.rest.responses import attachment
+from knowledge.admin import ontology_trial
 from knowledge.models import Ontology, OntologyClass
 from knowledge.ontology import ontologies, store
 from knowledge.ontology.difference import OntologyDifference, statements
@@ -299,6 +300,7 @@ class OntologyAdmin(ReadOnlyMixin, HubModelAdmin):
         "knowledge_ontology_publish": ("<int:pk>/publish/", publish),
         "knowledge_ontology_retire": ("<int:pk>/retire/", retire),
         "knowledge_ontology_draft": ("<int:pk>/draft/", draft),
+        "knowledge_ontology_trial": ("<int:pk>/trial/", ontology_trial.page),
         "knowledge_ontology_diff": ("<int:pk>/diff/", diff),
         "knowledge_ontology_export": ("<int:pk>/export/<str:rdf_format>/", export),
     }

@@ -95,6 +95,7 @@ class OntologyClassForm(forms.ModelForm[OntologyClass]):
 @admin.register(OntologyClass)
 class OntologyClassAdmin(EntryAdmin):
     form = OntologyClassForm
+    change_form_outer_after_template = "admin/knowledge/ontology/class_trial.html"
     list_display = ("code", "label_ja", "label_en", "ontology", "is_topic", "required", "severity", "synonyms_text")
     list_filter = ("ontology__domain", "ontology__status", "is_topic", "required", "severity")
     fieldsets = (

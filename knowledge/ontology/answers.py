@@ -67,3 +67,25 @@ class CoverageAnswer:
     issues: tuple[HierarchyIssue, ...]
     nearest: Mapping[str, tuple[Chunk, float]]
     notices: tuple[Notice, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicChange:
+    """A topic that a draft judges otherwise; None where a version expects no such topic."""
+
+    before: TopicJudgement | None
+    after: TopicJudgement | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DraftTrial:
+    """What a draft changes of what a document treats: newly treated, treated no longer, and other changes.
+
+    ``as_before`` counts the topics that both versions judge the same.
+    """
+
+    document: Document
+    found: tuple[TopicChange, ...]
+    lost: tuple[TopicChange, ...]
+    others: tuple[TopicChange, ...]
+    as_before: int

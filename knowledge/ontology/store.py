@@ -10,6 +10,8 @@ from functools import lru_cache
 from itertools import islice
 from typing import Any
 
+from django.db.models import Q, QuerySet
+
 from hub.access.versions import PublicationStatus
 from hub.core.bounds import check_row
 from hub.core.errors import InvalidInput
@@ -28,6 +30,9 @@ _PROPERTY_FIELDS = tuple(
 )
 MAX_ALTERNATIVES = 20
 SHORTEST_LABEL = 2
+Concepts = tuple[tuple[tuple[tuple[str, str], ...], ...], dict[str, list[tuple[str, int]]]]
+"""Every concept's names, each as it is and folded; and by their first two characters the folded ones with the place of
+their concept."""
 # A row that is written again is in another place, or was written by another transaction.
 _STAMP = """
 SELECT count(*), coalesce(sum(hashtext(c.ctid::text || ' ' || c.xmin::text)), 0)::bigint
@@ -125,10 +130,18 @@ def _frozen(value: Any) -> Any:  # noqa: ANN401 - a field's value, whatever it i
 
 def topics_for(domain: str) -> tuple[Topic, ...]:
     """The classes of a domain's published ontology that documents are expected to treat, in order. One query."""
-    classes = OntologyClass.objects.filter(
-        ontology__domain=domain, ontology__status=PublicationStatus.PUBLISHED, is_topic=True
+    return _topics_among(
+        OntologyClass.objects.filter(ontology__domain=domain, ontology__status=PublicationStatus.PUBLISHED)
     )
-    return tuple(_topic(row) for row in classes.order_by("position", "code"))
+
+
+def topics_in(ontology: Ontology) -> tuple[Topic, ...]:
+    """The classes of one version, published or not, that documents are expected to treat, in order. One query."""
+    return _topics_among(OntologyClass.objects.filter(ontology=ontology))
+
+
+def _topics_among(classes: QuerySet[OntologyClass]) -> tuple[Topic, ...]:
+    return tuple(_topic(row) for row in classes.filter(is_topic=True).order_by("position", "code"))
 
 
 def topics_of(domains: tuple[str, ...]) -> tuple[Topic, ...]:
@@ -158,8 +171,13 @@ def expand(text: str) -> dict[str, str]:
     folded), in Latin letters as a word of its own: "output" does not name UT. The names are kept in this process for
     as long as no row of them has changed.
     """
+    return expand_by(text, named_concepts())
+
+
+def expand_by(text: str, names: Concepts) -> dict[str, str]:
+    """As ``expand``, by the names of given concepts. No query."""
     folded = fold_case(text)
-    concepts, beginning = named_concepts()
+    concepts, beginning = names
     named: list[tuple[str, tuple[str, ...]]] = []
     for place in places_named(folded, beginning):
         words = concepts[place]
@@ -197,20 +215,26 @@ def _stamp() -> tuple[int, int]:
         return count, mark
 
 
-def named_concepts() -> tuple[tuple[tuple[tuple[str, str], ...], ...], dict[str, list[tuple[str, int]]]]:
+def named_concepts() -> Concepts:
     """Every concept's names, each as it is and folded; and by their first two characters the folded ones, each with the
     place of its concept. One query where they are kept.
     """
     return _named_concepts(_stamp())
 
 
+def concepts_with(draft: Ontology) -> Concepts:
+    """The names of ``named_concepts`` with a draft in the place of its domain's published version. One query."""
+    others = Q(ontology__status=PublicationStatus.PUBLISHED) & ~Q(ontology__domain=draft.domain)
+    return _concepts_of(OntologyClass.objects.filter(others | Q(ontology=draft)))
+
+
 @lru_cache(maxsize=2)
-def _named_concepts(
-    _as_of: tuple[int, int],
-) -> tuple[tuple[tuple[tuple[str, str], ...], ...], dict[str, list[tuple[str, int]]]]:
-    rows = OntologyClass.objects.filter(ontology__status=PublicationStatus.PUBLISHED).values_list(
-        "label_ja", "label_en", "synonyms"
-    )
+def _named_concepts(_as_of: tuple[int, int]) -> Concepts:
+    return _concepts_of(OntologyClass.objects.filter(ontology__status=PublicationStatus.PUBLISHED))
+
+
+def _concepts_of(classes: QuerySet[OntologyClass]) -> Concepts:
+    rows = classes.order_by("ontology__domain", "position", "code").values_list("label_ja", "label_en", "synonyms")
     concepts = tuple(
         tuple((word, fold_case(word)) for word in (label_ja, label_en, *synonyms))
         for label_ja, label_en, synonyms in rows

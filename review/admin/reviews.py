@@ -53,7 +53,6 @@ class ReviewAdmin(ReadOnlyMixin, KeysetModelAdmin):
     search_help_text = _("Words of the document's title or path, or an id (rev_…, doc_…)")
     pages = {
         "review_review_start": ("start/", start_pages.start),
-        "review_review_documents": ("start/documents/", start_pages.documents),
         "review_review_plan": ("start/plan/", start_pages.plan),
         "review_review_progress": ("progress/", review_pages.progress),
         "review_review_cancel": ("<int:pk>/cancel/", review_pages.cancel),

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from django import forms
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
@@ -22,9 +22,9 @@ from unfold.widgets import (
 from hub.access.principals import Principal, Scope
 from hub.admin_site.pages import principal_of, render_page
 from hub.core.errors import HubError
+from knowledge.admin.document_picker import document_picker, titles_of
 from knowledge.documents.documents import get_document
-from knowledge.documents.reading import list_documents
-from knowledge.models import Document, TypeGuess
+from knowledge.models import TypeGuess
 from review.judging.sweep.reading import CATEGORIES
 from review.masters.listing import get_checklist, list_checklists, version_in_force
 from review.report.facts import category_label
@@ -32,19 +32,7 @@ from review.runs.estimates import EstimateOut, estimate_review
 from review.runs.related import MAX_RELATED
 from review.runs.reviews import ReviewOptions, checklist_for, start_review
 
-MOST_OFFERED = 12
-MOST_NAMED = 50
-
 STEP_CHOICES = [("auto", _("as the hub is configured")), ("on", _("yes")), ("off", _("no"))]
-
-
-def document_picker(scope: str, *, most: int) -> UnfoldAdminTextInputWidget:
-    """A field of ids of ``most`` documents, which the page's script lets people pick by title.
-
-    ``scope`` is what they may do with those that are offered: review or read.
-    """
-    kept = {"data-picker": scope, "data-most": str(most), "autocomplete": "off", "spellcheck": "false"}
-    return UnfoldAdminTextInputWidget(attrs=kept)
 
 
 class StartForm(forms.Form):
@@ -151,29 +139,9 @@ def start(request: HttpRequest) -> HttpResponseBase:
         "admin/review/review/start.html",
         title=_("Start a review"),
         form=form,
-        names=_names(principal, _ids(named)),
+        names=titles_of(principal, _ids(named)),
         **plan,
     )
-
-
-@require_GET
-@never_cache
-def documents(request: HttpRequest) -> JsonResponse:
-    """Offer documents whose title or path has the words ``q``: {found: [{id, title, hint}]}, at most MOST_OFFERED.
-
-    With ``scope=review`` those with a text that the person may have reviewed, else those they may read.
-    """
-    principal = principal_of(request)
-    found = list_documents(principal, query=request.GET.get("q", "").strip()).live()
-    if request.GET.get("scope") == "review":
-        found = found.readable().filter(pk__in=Document.objects.visible_to(principal, Scope.REVIEW).values("pk"))
-    rows = found.select_related("document_type", "latest_version")[:MOST_OFFERED]
-    return JsonResponse({"found": [_offered(one) for one in rows]})
-
-
-def _offered(document: Document) -> dict[str, str]:
-    facts = (str(document.document_type or ""), document.collection.name, document.path)
-    return {"id": document.public_id, "title": document.title, "hint": " · ".join(filter(None, facts))}
 
 
 @require_GET
@@ -212,13 +180,6 @@ def _plan(principal: Principal, form: StartForm) -> dict[str, Any]:
 
 def _checklists(principal: Principal) -> list[tuple[str, str]]:
     return [(row.code, f"{row} ({row.code})") for row in list_checklists(principal)]
-
-
-def _names(principal: Principal, ids: Sequence[str]) -> dict[str, str]:
-    """The titles of documents that the person may read, by id. One query, or none."""
-    wanted = ids[:MOST_NAMED]
-    found = list_documents(principal).filter(public_id__in=wanted) if wanted else ()
-    return {one.public_id: one.title for one in found}
 
 
 def _ids(text: str) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib import messages
@@ -21,7 +20,7 @@ from hub.admin_site.overtaken import digest_of
 from hub.admin_site.pages import admin_page, badge, errors_as_messages, principal_of, render_page
 from hub.core.errors import HubError, NotFound
 from hub.core.languages import in_language
-from knowledge.documents.reading import list_documents
+from knowledge.admin.document_picker import titles_of
 from review.admin.workbench_form import KEPT, ROW_FIELDS, WorkbenchForm, line_parts, rules_to_pick
 from review.curation.master_versions import approve_checklist_version, put_into_checklist, save_draft
 from review.curation.trying import compare_verdicts, reviews_to_compare, try_item, unusable
@@ -70,7 +69,7 @@ def workbench(request: HttpRequest) -> HttpResponseBase:
         rules=rules_to_pick(),
         parts=line_parts(),
         seen=_digest(version),
-        names={one.public_id: one.title for one in _named(principal, form.document_ids)},
+        names=titles_of(principal, form.document_ids),
     )
 
 
@@ -233,7 +232,3 @@ def _onwards(version: CheckItemVersion, form: WorkbenchForm) -> HttpResponseRedi
     named = {"draft": version.pk} if version.status == MasterStatus.DRAFT else {"item": version.item_id}
     kept = {"documents": " ".join(form.document_ids), "checklist": form.cleaned_data["checklist"]}
     return HttpResponseRedirect(f"{reverse('admin:review_workbench')}?{urlencode({**named, **kept})}")
-
-
-def _named(principal: Principal, ids: list[str]) -> Any:  # noqa: ANN401
-    return list_documents(principal).filter(public_id__in=ids) if ids else ()

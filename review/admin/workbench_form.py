@@ -11,8 +11,8 @@ from django.utils.translation import gettext_lazy as _
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
 from hub.core.languages import shown
+from knowledge.admin.document_picker import document_picker
 from review.admin.checkitems import ItemVersionForm
-from review.admin.start_pages import document_picker
 from review.masters.cells import FORBIDDEN, REQUIRED
 from review.models import CheckItem, CheckType, Strategy
 from review.rules import list_rules

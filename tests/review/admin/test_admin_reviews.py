@@ -78,7 +78,7 @@ def test_who_decided_a_check_is_named_in_the_persons_language(review: Review, la
 def test_documents_are_offered_by_title_to_those_who_may_have_them_reviewed(
     client: Any, document: Document, tmp_path: Path
 ) -> None:
-    door = reverse("admin:review_review_documents")
+    door = reverse("admin:knowledge_document_offered")
     asked = {"q": document.title[:3], "scope": "review"}
     (offered,) = client.get(door, asked).json()["found"]
     assert (offered["id"], offered["title"]) == (document.public_id, document.title)

@@ -1,0 +1,99 @@
+"""The page that tries a draft of an ontology on documents, against the published version."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from django import forms
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET
+
+from hub.access.principals import HubRight
+from hub.access.versions import PublicationStatus
+from hub.admin_site.pages import principal_of, render_page
+from hub.core.errors import HubError
+from hub.core.languages import in_language
+from knowledge.admin.document_picker import document_picker, titles_of
+from knowledge.document_checks import try_draft
+from knowledge.evaluation.synonyms import questions_read_otherwise
+from knowledge.ontology.answers import TopicChange
+from knowledge.ontology.coverage import CoverageStatus, TopicJudgement
+from knowledge.ontology.ontologies import list_ontologies
+
+MOST_TRIED = 3
+STATUSES: dict[CoverageStatus | None, str | Promise] = {
+    CoverageStatus.TREATED: _("treated"),
+    CoverageStatus.MENTIONED: _("mentioned only"),
+    CoverageStatus.MISSING: _("missing"),
+    CoverageStatus.EMPTY: _("heading without content"),
+    None: _("not expected"),
+}
+
+
+class TrialForm(forms.Form):
+    """The documents that a draft is tried on."""
+
+    documents = forms.CharField(
+        label=_("Documents to try it on"), required=False, widget=document_picker("read", most=MOST_TRIED)
+    )
+
+
+@require_GET
+@never_cache
+def page(request: HttpRequest, pk: int) -> HttpResponseBase:
+    """Show which topics of ``documents`` a draft judges otherwise, and which saved questions it reads otherwise."""
+    principal = principal_of(request)
+    principal.require_hub(HubRight.ONTOLOGIES)
+    draft = get_object_or_404(list_ontologies(principal), pk=pk, status=PublicationStatus.DRAFT)
+    asked = request.GET.get("documents", "").split()[:MOST_TRIED]
+    trials, problems = [], []
+    for document_id in asked:
+        try:
+            found = try_draft(principal, document_id, draft)
+        except HubError as error:
+            problems.append(str(error))
+        else:
+            parts = (
+                (_("Treated newly"), found.found),
+                (_("No longer treated"), found.lost),
+                (_("Other"), found.others),
+            )
+            trials.append((found, [(title, _shown(changes)) for title, changes in parts if changes]))
+    return render_page(
+        request,
+        "admin/knowledge/ontology/trial.html",
+        title=_("Try {version}").format(version=draft),
+        ontology=draft,
+        form=TrialForm(initial={"documents": " ".join(asked)}),
+        names=titles_of(principal, asked),
+        trials=trials,
+        problems=problems,
+        questions=questions_read_otherwise(principal, draft),
+    )
+
+
+def _shown(changes: Sequence[TopicChange]) -> list[tuple[str, str | Promise, str | Promise, str]]:
+    """Each topic's label, what was said of it, what is said now, and why."""
+    return [
+        (
+            _label(one),
+            STATUSES[one.before.status if one.before else None],
+            STATUSES[one.after.status if one.after else None],
+            _reason(one.after or one.before),
+        )
+        for one in changes
+    ]
+
+
+def _label(change: TopicChange) -> str:
+    judged = change.after or change.before
+    return in_language(judged.topic.label_ja, judged.topic.label_en) if judged else ""
+
+
+def _reason(judged: TopicJudgement | None) -> str:
+    return in_language(judged.reason_ja, judged.reason_en) if judged else ""
