@@ -164,64 +164,16 @@
   function rulePicker() {
     const search = document.getElementById("hub-rule-search");
     const list = document.getElementById("hub-rule-list");
-    let active = -1;
-    const close = () => {
-      list.hidden = true;
-      active = -1;
-      search.setAttribute("aria-expanded", "false");
-      search.removeAttribute("aria-activedescendant");
-    };
-    const choose = (id) => {
+    const choose = ({ id }) => {
       const { params } = ruleOf.get(id);
-      search.value = "";
-      close();
       editors.get("rules").addLine(Object.keys(params).length ? `${id} ${JSON.stringify(params)}` : id);
     };
-    const mark = (number) => {
-      const options = [...list.children];
-      if (!options.length) return;
-      active = (number + options.length) % options.length;
-      options.forEach((one, at) => one.setAttribute("aria-selected", String(at === active)));
-      options[active].scrollIntoView({ block: "nearest" });
-      search.setAttribute("aria-activedescendant", options[active].id);
-    };
-    const offer = () => {
-      const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const offer = (typed) => {
+      const words = typed.toLowerCase().split(/\s+/).filter(Boolean);
       const found = rules.filter((rule) => words.every((word) => `${rule.id} ${rule.title} ${rule.hint}`.toLowerCase().includes(word)));
-      list.replaceChildren(...found.slice(0, MOST_OFFERED).map((rule, at) => {
-        const option = document.createElement("li");
-        const hint = document.createElement("span");
-        option.id = `hub-rule-${at}`;
-        option.dataset.id = rule.id;
-        option.setAttribute("role", "option");
-        hint.className = "hub-second";
-        hint.textContent = `${rule.hint} (${rule.id})`;
-        option.append(rule.title, hint);
-        return option;
-      }));
-      list.hidden = !found.length;
-      search.setAttribute("aria-expanded", String(Boolean(found.length)));
-      active = -1;
+      return found.slice(0, MOST_OFFERED).map(({ id, title, hint }) => ({ id, title, hint: `${hint} (${id})` }));
     };
-    search.addEventListener("input", offer);
-    search.addEventListener("focus", offer);
-    search.addEventListener("blur", close);
-    search.addEventListener("keydown", (event) => {
-      if (event.isComposing) return;
-      if (event.key === "ArrowDown" || event.key === "ArrowUp") {
-        event.preventDefault();
-        mark(active + (event.key === "ArrowDown" ? 1 : -1));
-      } else if (event.key === "Enter") {
-        event.preventDefault();
-        const option = list.children[Math.max(active, 0)];
-        if (option && !list.hidden) choose(option.dataset.id);
-      } else if (event.key === "Escape") close();
-    });
-    list.addEventListener("mousedown", (event) => {
-      event.preventDefault(); // the box keeps the focus
-      const option = event.target.closest("[data-id]");
-      if (option) choose(option.dataset.id);
-    });
+    offerAsOneTypes(search, list, { offer, choose });
   }
 
   const post = (address, more = {}) => {

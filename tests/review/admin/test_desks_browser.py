@@ -147,7 +147,7 @@ def test_a_review_is_started_by_typing_names_and_choosing(
     for name, words in (("id_document", design.title[:4]), ("id_related_documents", "貸出の")):
         box = browser.find_element(By.ID, f"{name}-search")
         box.send_keys(words)
-        wait_for_text(browser, f"#{name}-list [data-id]", words)
+        wait_for_text(browser, f"#{name}-list [data-at]", words)
         box.send_keys(Keys.ARROW_DOWN, Keys.ENTER)
     WebDriverWait(browser, PATIENCE_S).until(lambda one: one.find_elements(By.ID, "estimate"))
     assert broken_rules(browser) == []
