@@ -18,7 +18,7 @@ from benchmarks.scratch import scratch_hub
 
 CHECKS, OWN, WAIVED, PEOPLE, COLLECTIONS = 5, 3_000, 600, 500, 100
 PAGES = (
-    *("/admin/", "/admin/own-work/", "/reviews/", "/reviews/{id}/", "/admin/review/review/"),
+    *("/", "/own-work/", "/admin/", "/admin/own-work/", "/reviews/", "/reviews/{id}/", "/admin/review/review/"),
     *("/admin/review/review/?q=19950", "/admin/review/review/?verdict__exact=warning"),
     *("/admin/review/review/{key}/change/", "/admin/review/review/{key}/triage/"),
     *("/admin/review/review/{key}/triage/{finding}/", "/admin/review/review/{key}/diff/"),
@@ -35,6 +35,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=40, help="looks at each page")
     parser.add_argument("--folder", type=Path, help="keep the hub here, and use it again")
     parser.add_argument("--slowest", type=int, default=0, help="print as many of the slowest statements of each page")
+    parser.add_argument("--only", default="", help="measure the pages whose address has this in it")
     arguments = parser.parse_args()
     with scratch_hub(arguments.folder, ALLOWED_HOSTS="testserver"):
         from review.models import Finding
@@ -43,7 +44,7 @@ def main() -> None:
             fill(arguments.documents)
             _add_findings(arguments.findings)
             _add_people()
-        _measure(arguments.rounds, arguments.slowest)
+        _measure(arguments.rounds, arguments.slowest, arguments.only)
 
 
 def _add_findings(number: int) -> None:
@@ -129,7 +130,7 @@ def _add_people() -> None:
         cursor.execute("ANALYZE")
 
 
-def _measure(rounds: int, slowest: int) -> None:
+def _measure(rounds: int, slowest: int, only: str) -> None:
     from django.contrib.auth.models import User
     from django.test import Client
 
@@ -147,7 +148,7 @@ def _measure(rounds: int, slowest: int) -> None:
     for person, pages in (("担当", PAGES), ("総括", PAGES_OF_RIGHTS)):
         client = Client(headers={"Accept-Language": "ja", "Accept-Encoding": "gzip"})
         client.force_login(User.objects.get(username=person))
-        for page in pages:
+        for page in (one for one in pages if only in one):
             address = page.format(**given)
             client.get(address)
             measure_page(client, page, address, rounds=rounds, slowest=slowest)

@@ -21,13 +21,13 @@ from review.triage.own_work import SOON, own_work
 def work(request: HttpRequest) -> HttpResponseBase:
     """Show findings, waivers and reviews that wait for the person, each with the way to its place."""
     now = timezone.now()
-    found = own_work(principal_of(request), now=now)
+    found = own_work(principal_of(request), now=now, cursor=request.GET.get("cursor") or None)
     return render_home(
         request,
         "home/work.html",
         title=_("What waits for you"),
         found=found,
-        assigned=[_shown(one) for one in found.assigned],
+        assigned=[_shown(one) for one in found.assigned.items],
         ending=[_shown(one) for one in found.ending],
         to_sign=[(one, _title(one)) for one in found.to_sign],
         unsigned=[(one, _title(one)) for one in found.unsigned],

@@ -20,13 +20,13 @@ from review.triage.own_work import SOON, own_work
 def page(request: HttpRequest) -> HttpResponseBase:
     """Show findings, waivers and signatures that wait for the person, each with the way to its desk."""
     now = timezone.now()
-    work = own_work(principal_of(request), now=now)
+    work = own_work(principal_of(request), now=now, cursor=request.GET.get("cursor") or None)
     return render_page(
         request,
         "admin/review/own_work.html",
         title=_("My work"),
         work=work,
-        assigned=[(*with_document(one), due_badge(one)) for one in work.assigned],
+        assigned=[(*with_document(one), due_badge(one)) for one in work.assigned.items],
         ending=[(*with_document(one), (one.expires_at - now).days if one.expires_at else 0) for one in work.ending],
         days=SOON.days,
     )

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 
 from django.db import transaction
-from django.db.models import Count, F, Q, QuerySet
+from django.db.models import Count, QuerySet
+from django.db.models.functions import Coalesce
 
 from hub.access.principals import Principal, Scope
 from hub.access.services import record_event
+from hub.rest.pagination import KeysetPage, cursor_scope, paginate_keyset
 from review.models import COUNTED, COUNTED_STATES, Finding, Review, ReviewStatus, Triage
 from review.triage.signing import may_sign_second
 
-MOST_SHOWN = 50
+MOST_SHOWN = 20
+NO_DAY = date.max
+"""Stands for the day of a finding that is due on none: those come last."""
+PARTS = ("result__review__version__document", "result__review__checklist_version__checklist")
 SOON = timedelta(days=30)
 
 
@@ -22,8 +27,8 @@ SOON = timedelta(days=30)
 class OwnWork:
     """At most MOST_SHOWN of each kind; the first to end or to be due, or the newest, come first."""
 
-    assigned: Sequence[Finding]
-    """Findings of reviews that nobody signed off, assigned to the person, that are not settled."""
+    assigned: KeysetPage[Finding]
+    """A page of the findings of reviews that nobody signed off, assigned to the person, that are not settled."""
     assigned_total: int
     ending: Sequence[Finding]
     """Waivers that end within SOON, of reviews in which the person decides."""
@@ -33,39 +38,46 @@ class OwnWork:
     """Reviews that the person asked for, that are finished and not signed off; ``open_findings`` counts theirs."""
 
 
-def own_work(principal: Principal, *, now: datetime) -> OwnWork:
-    """Find what waits for the caller, as far as they may see it. Six queries, and one for each review named.
+def own_work(principal: Principal, *, now: datetime, cursor: str | None = None) -> OwnWork:
+    """Find what waits for the caller, as far as they may see it; of the findings assigned the page behind ``cursor``.
 
-    Reading the findings is written to the audit trail, once for each of their reviews.
+    Nine queries, and one for each review whose findings are shown: that they were read is written to the audit trail.
+
+    :raises InvalidInput: the cursor is none of this list.
     """
     principal.require(Scope.READ)
     mine = assigned_findings(principal)
+    by_day: QuerySet[Finding] = mine.select_related(*PARTS).annotate(until=Coalesce("due_on", NO_DAY))
+    assigned = paginate_keyset(by_day, limit=MOST_SHOWN, cursor=cursor, scope=cursor_scope("own-work"), order="until")
     waived = _of_unsigned_reviews(principal, Scope.TRIAGE).filter(triage=Triage.WAIVED, expires_at__lte=now + SOON)
     work = OwnWork(
-        assigned=list(
-            mine.order_by(F("due_on").asc(nulls_last=True), "-result__review_id", "result__position", "ordinal")[
-                :MOST_SHOWN
-            ]
-        ),
+        assigned=assigned,
         assigned_total=mine.count(),
         ending=list(waived.order_by("expires_at")[:MOST_SHOWN]),
         to_sign=[one for one in _signed_once(principal)[:MOST_SHOWN] if may_sign_second(principal, one)],
-        unsigned=list(_unsigned(principal)[:MOST_SHOWN]),
+        unsigned=_unsigned(principal),
     )
     with transaction.atomic(savepoint=False):  # all lines wait for the disk once
-        for review_id in sorted({one.result.review.public_id for one in (*work.assigned, *work.ending)}):
+        for review_id in sorted({one.result.review.public_id for one in (*assigned.items, *work.ending)}):
             record_event(principal, "RESULT_VIEW", f"review:{review_id}", part="own_work")
     return work
 
 
 def assigned_findings(principal: Principal) -> QuerySet[Finding]:
-    """The findings of reviews that nobody signed off, assigned to the caller, that are not settled and they may see."""
-    return _of_unsigned_reviews(principal).filter(assignee_id=principal.user_id, triage__in=COUNTED)
+    """The findings of reviews that nobody signed off, assigned to the caller, that are not settled and they may see.
+
+    Two queries, which know the reviews before the query that is returned is planned: it begins with the caller's own
+    findings, and not with all reviews that they may see.
+    """
+    own = Finding.objects.counted().filter(assignee_id=principal.user_id, triage__in=COUNTED)
+    mine = own.filter(result__review__signed_at=None)
+    named = set(mine.values_list("result__review", flat=True))
+    visible = Review.objects.visible_to(principal).filter(pk__in=named).values_list("pk", flat=True)
+    return mine.filter(result__review__in=list(visible)).readable_by(principal)
 
 
-def _of_unsigned_reviews(principal: Principal, scope: Scope = Scope.READ) -> QuerySet[Finding]:
-    parts = ("result__review__version__document", "result__review__checklist_version__checklist")
-    findings = Finding.objects.visible_to(principal, scope).select_related(*parts)
+def _of_unsigned_reviews(principal: Principal, scope: Scope) -> QuerySet[Finding]:
+    findings = Finding.objects.visible_to(principal, scope).select_related(*PARTS)
     return findings.filter(result__review__signed_at=None, state__in=COUNTED_STATES)
 
 
@@ -78,7 +90,12 @@ def _signed_once(principal: Principal) -> QuerySet[Review]:
     return _of_open_reviews(principal, Scope.TRIAGE).filter(signatures__isnull=False).distinct()
 
 
-def _unsigned(principal: Principal) -> QuerySet[Review]:
-    own = _of_open_reviews(principal, Scope.TRIAGE).filter(requested_by_id=principal.user_id)
-    is_open = Q(results__findings__triage=Triage.OPEN, results__findings__state__in=COUNTED_STATES)
-    return own.annotate(open_findings=Count("results__findings", filter=is_open))
+def _unsigned(principal: Principal) -> list[Review]:
+    """The newest that the caller asked for, with the number of open findings that they may see. Two queries."""
+    own = list(_of_open_reviews(principal, Scope.TRIAGE).filter(requested_by_id=principal.user_id)[:MOST_SHOWN])
+    findings = Finding.objects.filter(result__review__in=own).readable_by(principal).counted()
+    by_review = findings.filter(triage=Triage.OPEN).values_list("result__review").annotate(Count("pk")).order_by()
+    numbers = dict(by_review)
+    for review in own:
+        review.__dict__["open_findings"] = numbers.get(review.pk, 0)
+    return own

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
+from html import unescape
 from typing import Any
 
 import pytest
@@ -14,6 +16,7 @@ from hub.access.principals import Role
 from hub.access.services import principal_for_user
 from knowledge.models import Collection
 from review.models import Finding, Review
+from review.triage import own_work
 from review.triage.signing import sign_off
 from tests.hub.admin.support import client_of, grant, make_user
 from tests.review.triage.deciding import decide, settle_everything
@@ -102,6 +105,35 @@ def test_a_review_that_another_person_signed_waits_for_those_who_may_be_the_seco
     assert desk not in shown(requester)
     sign_off(principal=principal_for_user(second), review_id=review.public_id)
     assert desk not in shown(second)
+
+
+@pytest.mark.parametrize("address", [PAGE, "work"])
+def test_a_page_of_findings_is_shown_and_read_and_the_next_one_leads_on(
+    review: Review, monkeypatch: pytest.MonkeyPatch, address: str
+) -> None:
+    monkeypatch.setattr(own_work, "MOST_SHOWN", 2)
+    sato, today = reviewer(review, "佐藤"), timezone.localdate()
+    undated, second, first = Finding.objects.filter(result__review=review)[:3]
+    for finding, due_on in ((undated, None), (second, today + timedelta(days=2)), (first, today)):
+        decide(finding, assignee="佐藤", due_on=due_on)
+    client, link = client_of(sato), reverse(address)
+    page = client.get(link).content.decode()
+    assert [one.public_id in page for one in (first, second, undated)] == [True, True, False]
+    assert "2 / 3" in page
+    behind = re.search(r'href="(\?cursor=[^"]+)"', page)
+    assert behind is not None
+    page = client.get(link + unescape(behind[1])).content.decode()
+    assert [one.public_id in page for one in (first, second, undated)] == [False, False, True]
+    assert 'rel="next"' not in page
+    assert client.get(f"{link}?cursor=nonsense").status_code in (400, 422)
+
+
+def test_open_findings_of_own_reviews_are_counted_as_far_as_the_person_may_see_them(review: Review) -> None:
+    sato = reviewer(review, "佐藤")
+    Review.objects.filter(pk=review.pk).update(requested_by=sato)
+    findings = Finding.objects.filter(result__review=review)
+    decide(findings[0], triage="rejected")
+    assert f"未対応の指摘 {findings.filter(triage='open').counted().count()} 件" in shown(sato)
 
 
 def test_the_page_costs_the_same_statements_for_one_finding_and_for_many(
