@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
@@ -9,7 +11,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.urls import reverse
 from django.utils.http import content_disposition_header
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Scope
 from hub.admin_site.pages import principal_of
@@ -23,18 +25,25 @@ from knowledge.documents.reading import list_documents
 from knowledge.models import Collection, Document
 from knowledge.text.quotes import in_one_line
 from review.masters.listing import list_checklists
-from review.models import SEVERITIES, UNFINISHED, CheckResult
+from review.models import SEVERITIES, UNFINISHED, CheckResult, FindingEvent, Triage
 from review.report import FORMAT_NAMES, build_report
 from review.report.facts import judge_label, label, place_of
 from review.runs.estimates import estimate_review
 from review.runs.finding_schemas import FindingOut, certainty_label, sure_first
 from review.runs.reviews import ReviewOptions, find_subject, get_review, list_reviews, show_review, start_review
 from review.runs.schemas import ReviewOut
+from review.triage.comments import comments_in
 from review.triage.signing import sign_off_label, with_signatures_noted
+from review.triage.verdicts import may_decide
 
 PER_PAGE = 50
 MOST_QUOTES = 3
 LONGEST_CODE = 100
+KEYS = (  # those of the reviewer's desk
+    *(("j k", _("next and previous")), ("a", _("accept")), ("r", _("reject")), ("f", _("fixed"))),
+    *(("w", _("waive, with reason and end")), ("c", _("comment")), ("o", _("open again"))),
+    ("u", _("take the last decision back")),
+)
 
 
 @home_page
@@ -58,6 +67,20 @@ def reviews(request: HttpRequest) -> HttpResponseBase:
 @home_page
 def review(request: HttpRequest, review_id: str) -> HttpResponseBase:
     """Show what a review found, the gravest first, and what became of each check."""
+    return render_review(request, review_id)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refused:
+    """What somebody asked to change of a finding, as they typed it, and why it was not done."""
+
+    finding_id: str
+    typed: Mapping[str, str]
+    error: HubError
+
+
+def render_review(request: HttpRequest, review_id: str, *, refused: Refused | None = None) -> HttpResponseBase:
+    """Render the page of a review, for those who decide in it with a form at each finding. Raises NotFound."""
     principal = principal_of(request)
     row = get_review(principal, review_id)
     facts = show_review(principal, row, everything=True)
@@ -66,10 +89,14 @@ def review(request: HttpRequest, review_id: str) -> HttpResponseBase:
         request,
         "home/review.html",
         title=row.version.document.title if row.version else row.document_id_text,
+        status=refused.error.status if refused else 200,
+        may_decide=not is_in_work and may_decide(principal, row),
+        refused=refused,
+        keys=KEYS,
         review=row,
         facts=facts,
         sign_off=sign_off_label(row),
-        groups=_groups(facts),
+        groups=_groups(facts, comments_in(principal, row)),
         checks=[(one, judge_label(one)) for one in facts.results],
         verdicts=dict(CheckResult._meta.get_field("verdict").flatchoices),
         is_in_work=is_in_work,
@@ -162,9 +189,14 @@ def report(request: HttpRequest, review_id: str, report_format: str) -> HttpResp
     return response
 
 
-def _groups(facts: ReviewOut) -> list[tuple[str, Any, list[dict[str, Any]]]]:
+def _groups(
+    facts: ReviewOut, comments: Mapping[str, Sequence[FindingEvent]]
+) -> list[tuple[str, Any, list[dict[str, Any]]]]:
     suggestions = facts.suggestions_by_finding()
-    found = [_shown(one, facts) | {"suggestions": suggestions.get(one.id, [])} for one in sure_first(facts.findings)]
+    found = [
+        _shown(one, facts) | {"suggestions": suggestions.get(one.id, ()), "comments": comments.get(one.id, ())}
+        for one in sure_first(facts.findings)
+    ]
     groups = [(code, name, [one for one in found if one["finding"].severity == code]) for code, name in SEVERITIES]
     return [group for group in groups if group[2]]
 
@@ -175,6 +207,7 @@ def _shown(finding: FindingOut, facts: ReviewOut) -> dict[str, Any]:
     return {
         "finding": finding,
         "severity": label(SEVERITIES, finding.severity),
+        "state": label(Triage.choices, finding.triage),
         "certainty": certainty_label(finding.certainty),
         "place": place_of(finding, below=" › ", until="–"),
         "link": passage_address(facts.document_id, facts.version, start or 0, end or 0) if has_place else "",

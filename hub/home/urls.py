@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from hub.home import answers, asking, curating, documents, editing, guide, questions, reviews, uploading, work
+from hub.home import answers, asking, curating, deciding, documents, editing, guide, questions, reviews, uploading, work
 
 urlpatterns = [
     path("", asking.home, name="home"),
@@ -34,6 +34,7 @@ urlpatterns = [
     path("reviews/start/", reviews.review_choose, name="review-choose"),
     path("reviews/<str:review_id>/", reviews.review, name="review"),
     path("reviews/<str:review_id>/report/<str:report_format>/", reviews.report, name="review-report"),
+    path("reviews/<str:review_id>/findings/<str:finding_id>/", deciding.decide, name="finding-decide"),
     path("questions/", questions.questions, name="questions"),
     path("questions/keeping/", questions.keeping, name="question-keeping"),
     path("questions/unanswered/", curating.unanswered, name="unanswered"),

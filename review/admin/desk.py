@@ -10,7 +10,6 @@ from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
 from django.utils.timezone import localdate
 
-from hub.access.principals import Scope
 from hub.admin_site.pages import badge, principal_of
 from review.models import SEVERITIES, VERDICTS, Finding, Review, Triage
 from review.report.facts import label
@@ -19,12 +18,7 @@ from review.runs.reviews import get_review, review_facts
 from review.runs.schemas import ReviewOut
 from review.triage.assigning import due_in_words, is_late
 from review.triage.signing import state_of
-
-
-def may_decide(request: HttpRequest, review: Review) -> bool:
-    """Whether the person may decide in a review, and nobody has signed it off. One query."""
-    reviews = Review.objects.visible_to(principal_of(request), Scope.TRIAGE)
-    return review.signed_at is None and reviews.filter(pk=review.pk).exists()
+from review.triage.verdicts import may_decide
 
 
 def desk_context(review: Review, facts: ReviewOut, *, user_id: int | None, may_act: bool) -> dict[str, Any]:
@@ -71,7 +65,7 @@ def desk_after(request: HttpRequest, review_id: str) -> dict[str, Any]:
     """The parts of the page that a decision changes, rendered, for the page's script to put in their places."""
     principal = principal_of(request)
     review = get_review(principal, review_id)
-    may_act = may_decide(request, review)
+    may_act = may_decide(principal, review)
     context = desk_context(review, review_facts(review, everything=True), user_id=principal.user_id, may_act=may_act)
     return {
         "counts": render_to_string("admin/review/review/desk_counts.html", context, request),

@@ -14,14 +14,14 @@ from django.views.decorators.http import require_GET, require_POST
 from hub.admin_site.pages import KINDS, principal_of
 from hub.core.errors import HubError, InvalidInput
 from hub.core.languages import in_language
-from review.admin.desk import desk_after, may_decide
+from review.admin.desk import desk_after
 from review.admin.review_pages import grounds_of
 from review.admin.triage_pages import body_of, find_review, may_keep_cases
 from review.models import VERDICTS, CheckResult
 from review.report.facts import doubts_of, judge_label, label
 from review.runs.reviews import record_view, review_facts
 from review.triage.signing import sign_off
-from review.triage.verdicts import CheckToDecide, decide_results, take_back_verdicts
+from review.triage.verdicts import CheckToDecide, decide_results, may_decide, take_back_verdicts
 
 
 @require_GET
@@ -46,7 +46,7 @@ def check(request: HttpRequest, pk: int, check_item_id: str) -> HttpResponse:
         "grounds": grounds_of(review, facts).get(check_item_id, ()),
         "decisions": row.decisions.all(),
         "verdicts": dict(VERDICTS),
-        "may_act": may_decide(request, review),
+        "may_act": may_decide(principal_of(request), review),
         "may_keep": may_keep_cases(principal),
     }
     return render(request, "admin/review/review/triage_check.html", context)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import date
 from typing import Any
 from urllib.parse import urlencode
 
@@ -11,7 +10,6 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
-from django.utils.dateparse import parse_date
 from django.utils.safestring import SafeString
 from django.utils.timezone import localtime
 from django.utils.translation import gettext_lazy as _
@@ -23,14 +21,13 @@ from hub.admin_site.marked_markdown import Spans, render_marked
 from hub.admin_site.pages import KINDS, principal_of, render_page
 from hub.core.bounds import check_strings
 from hub.core.errors import HubError, InvalidInput
-from hub.core.moments import end_of_day
 from hub.core.strict_json import read_json
 from hub.evaluation.models import READING_SCOPES, EvaluationDataset
 from knowledge.ingest.content import blocks_of
 from knowledge.models import VersionContent
 from knowledge.originals import is_shown
 from knowledge.types.documents import Block, BlockKind
-from review.admin.desk import desk_after, desk_context, due_badge, may_decide
+from review.admin.desk import desk_after, desk_context, due_badge
 from review.admin.review_pages import find_listed
 from review.evaluation.cases import OWN_DATASET
 from review.models import SEVERITIES, VERDICTS, CarryMark, EventKind, Review, Triage
@@ -39,9 +36,11 @@ from review.report.facts import label, place_of
 from review.runs.finding_schemas import FindingOut, sure_first
 from review.runs.reviews import get_review, review_facts, show_findings, show_review
 from review.runs.schemas import ReviewOut
+from review.triage.asked import read_change, read_finding_ids
 from review.triage.assigning import people_to_assign
 from review.triage.carry_over import carry_offer
-from review.triage.decisions import TriageChange, finding_history, triage_findings
+from review.triage.decisions import finding_history, triage_findings
+from review.triage.verdicts import may_decide
 
 AROUND = 700
 """Characters shown before and after the place, at least; whole blocks are shown."""
@@ -111,7 +110,7 @@ def triage(request: HttpRequest, pk: int) -> HttpResponseBase:
     principal = principal_of(request)
     review = find_review(request, pk)
     facts = show_review(principal, review, everything=True)
-    may_act = may_decide(request, review)
+    may_act = may_decide(principal, review)
     asked = {name: request.GET.get(name, "").strip() for name in FILTERS}
     rows = [_row(one) for one in sure_first(facts.findings) if _is_wanted(one, asked)]
     return render_page(
@@ -193,7 +192,7 @@ def finding(request: HttpRequest, pk: int, finding_id: str) -> HttpResponse:
         "carried_state": label(Triage.choices, found.carried.triage) if found.carried else "",
         "may_keep": may_keep_cases(principal),
         "original": _original(found, review),
-        "may_act": may_decide(request, review),
+        "may_act": may_decide(principal, review),
     }
     return render(request, "admin/review/review/triage_finding.html", context)
 
@@ -242,7 +241,7 @@ def save(request: HttpRequest, pk: int) -> JsonResponse:
     try:
         asked = body_of(request)
         changed = triage_findings(
-            principal=principal_of(request), finding_ids=ids_of(review, asked), change=_change(asked)
+            principal=principal_of(request), finding_ids=read_finding_ids(review, asked), change=read_change(asked)
         )
         shown = show_findings(principal_of(request), changed)
     except HubError as error:
@@ -274,39 +273,6 @@ def body_of(request: HttpRequest) -> dict[str, Any]:
         raise InvalidInput(_("The request is no JSON object."))
     check_strings(asked)
     return asked
-
-
-def ids_of(review: Review, asked: Mapping[str, Any]) -> list[str]:
-    """Read which findings are asked for; they must be of the review that the page is about. Raises InvalidInput."""
-    known = {one.public_id for result in review.results.all() for one in result.findings.all()}
-    ids = asked.get("finding_ids")
-    if not isinstance(ids, list) or not ids or not set(map(str, ids)) <= known:
-        raise InvalidInput(_("finding_ids: name findings of this review."), field="finding_ids")
-    return [str(one) for one in ids]
-
-
-def _change(asked: Mapping[str, Any]) -> TriageChange:
-    revision = asked.get("revision")
-    return TriageChange(
-        triage=str(asked["triage"]) if asked.get("triage") else None,
-        reason=str(asked.get("reason") or ""),
-        comment=str(asked.get("comment") or ""),
-        expires_at=end_of_day(_day("expires_at", asked["expires_at"])) if asked.get("expires_at") else None,
-        assignee=str(asked["assignee"]) if asked.get("assignee") is not None else None,
-        due_on=_day("due_on", asked["due_on"]) if asked.get("due_on") else asked.get("due_on"),
-        revision=revision if isinstance(revision, int) else None,
-    )
-
-
-def _day(field: str, given: object) -> date:
-    text = str(given)
-    try:
-        day = parse_date(text)
-    except ValueError:
-        day = None
-    if day is None:
-        raise InvalidInput(_("“{value}” is no date; write it like 2026/3/31."), value=text, field=field)
-    return day
 
 
 def may_keep_cases(principal: Principal) -> bool:

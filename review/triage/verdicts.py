@@ -23,6 +23,12 @@ PERSONS_VERDICTS = (Verdict.PASS, Verdict.WARNING, Verdict.FAIL, Verdict.NOT_APP
 UNDECIDED = (Verdict.ERROR, Verdict.SKIPPED)
 
 
+def may_decide(principal: Principal, review: Review) -> bool:
+    """Whether the caller may decide in a review, and nobody has signed it off. One query."""
+    reviews = Review.objects.visible_to(principal, Scope.TRIAGE)
+    return review.signed_at is None and reviews.filter(pk=review.pk).exists()
+
+
 def lock_for_change(review: Review) -> None:
     """Hold the review until the transaction ends. Raises Conflict when it runs or is signed off.
 

@@ -24,6 +24,7 @@ from hub.core import temporary
 from knowledge.models import AskedQuestion, Collection, Document
 from knowledge.questions import ask_owner, note_question
 from knowledge.types.search import SearchFilter
+from review.models import Finding
 from review.runs import execution
 from review.runs.reviews import start_review
 from tests.factories import make_hub_curator, upload_file, work_through
@@ -363,3 +364,37 @@ def test_what_was_typed_survives_a_session_that_ends(browser: WebDriver, live_se
     until(browser, "main > [role=status]")
     document.refresh_from_db()
     assert document.title == "消えては困る題名"
+
+
+def test_a_reviewer_decides_on_every_finding_by_keys_and_takes_the_last_one_back(
+    browser: WebDriver, live_server: Any, tmp_path: Path
+) -> None:
+    document = add_document(tmp_path, text=DESIGN)
+    review = start_review(principal=local_operator(), document_id=document.public_id)
+    execution.execute(review.pk)
+    grant(User.objects.get(username="読者"), Role.REVIEWER, document.collection)
+    findings = Finding.objects.filter(result__review=review)
+    browser.get(f"{live_server.url}/reviews/{review.public_id}/")
+    body = browser.find_element(By.TAG_NAME, "body")
+    body.send_keys("j")
+    for left in reversed(range(findings.count())):
+        browser.switch_to.active_element.send_keys("a" if left % 2 else "r")
+        wait_until_open(browser, left)
+    assert set(findings.values_list("triage", flat=True)) == {"accepted", "rejected"}
+    told = browser.find_element(By.ID, "decided")
+    assert told.text == told.get_attribute("data-nothing-left")
+    browser.switch_to.active_element.send_keys("u")
+    until(browser, "article[data-state=open]")
+    assert findings.filter(triage="open").count() == 1
+    browser.switch_to.active_element.send_keys("c")
+    browser.switch_to.active_element.send_keys("担当課に確認中", Keys.CONTROL, Keys.ENTER)
+    assert "担当課に確認中" in until(browser, "article .comment").text
+    assert browser.get_log("browser") == []  # type: ignore[attr-defined]
+    assert _broken_rules(browser) == []
+
+
+def wait_until_open(browser: WebDriver, number: int) -> None:
+    """Wait until as many findings are to be decided."""
+    WebDriverWait(browser, PATIENCE_S).until(
+        lambda one: len(one.find_elements(By.CSS_SELECTOR, "article[data-state=open]")) == number
+    )

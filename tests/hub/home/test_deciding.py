@@ -1,0 +1,134 @@
+"""Findings are decided on at home, by those whose role allows it, with the desk's own service."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from hub.access.models import AuditEvent
+from hub.access.permissions import Role
+from hub.access.services import principal_for_user
+from knowledge.models import Collection
+from review.models import Finding, FindingEvent, Review
+from review.triage.signing import sign_off
+from tests.factories import new_user
+from tests.hub.admin.support import client_of, grant
+from tests.review.conftest import DESIGN, review_text
+from tests.review.triage.deciding import settle_everything
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def review(tmp_path: Path, queue: None) -> Review:
+    return review_text(tmp_path, DESIGN)
+
+
+def person(role: Role, name: str = "点検者") -> Client:
+    user = new_user(username=name)
+    grant(user, role, Collection.objects.get(slug="default"))
+    return client_of(user)
+
+
+def first(review: Review) -> Finding:
+    found = Finding.objects.filter(result__review=review).first()
+    assert found is not None
+    return found
+
+
+def address(review: Review, finding: Finding) -> str:
+    return reverse("finding-decide", args=[review.public_id, finding.public_id])
+
+
+def shown(client: Client, review: Review) -> str:
+    return str(client.get(reverse("review", args=[review.public_id])).content.decode())
+
+
+def send(client: Client, review: Review, finding: Finding, *, fetched: bool = False, **given: Any) -> Any:
+    more = {"X-Requested-With": "fetch"} if fetched else {}
+    return client.post(address(review, finding), given, headers=more)
+
+
+def test_a_reviewer_without_rights_as_staff_decides_and_is_led_back_to_the_finding(review: Review) -> None:
+    client, finding = person(Role.REVIEWER), first(review)
+    assert f'action="{address(review, finding)}"' in shown(client, review)
+    answer = send(client, review, finding, triage="accepted", revision=finding.revision)
+    assert answer.headers["Location"] == f"/reviews/{review.public_id}/#{finding.public_id}"
+    finding.refresh_from_db()
+    assert (finding.triage, finding.triaged_by) == ("accepted", "点検者")
+    assert AuditEvent.objects.get(action="FINDING_TRIAGE").resource == f"review:{review.public_id}"
+
+
+def test_a_script_is_sent_the_page_as_it_is_now_with_the_finding_and_the_verdict(review: Review) -> None:
+    client, finding = person(Role.REVIEWER), first(review)
+    ends = timezone.localdate() + timedelta(days=30)
+    waiver: dict[str, Any] = {"triage": "waived", "reason": "次期で対応", "expires_at": ends.isoformat()}
+    answer = send(client, review, finding, fetched=True, revision=finding.revision, **waiver)
+    assert answer.status_code == 200
+    page = answer.content.decode()
+    assert "<html" not in page
+    state = f'data-state="waived" data-reason="次期で対応" data-ends="{ends}"'
+    assert f'id="{finding.public_id}" tabindex="-1" {state}' in page
+    assert 'id="review-state"' in page
+
+
+def test_a_comment_stands_at_its_finding_for_everybody_who_reads_it(review: Review) -> None:
+    client, finding = person(Role.REVIEWER), first(review)
+    send(client, review, finding, comment="<b>担当課</b>に確認中", revision=finding.revision)
+    assert FindingEvent.objects.get(finding=finding).text == "<b>担当課</b>に確認中"
+    read = shown(person(Role.READER, "読者"), review)
+    assert "&lt;b&gt;担当課&lt;/b&gt;に確認中" in read
+    assert "data-decide" not in read
+
+
+def test_what_is_refused_comes_back_with_the_reason_and_what_was_typed(review: Review) -> None:
+    client, finding = person(Role.REVIEWER), first(review)
+    seen = finding.revision
+    send(client, review, finding, triage="rejected", revision=seen)
+    waiver: dict[str, Any] = {"triage": "waived", "reason": "書きかけの理由", "expires_at": "2999-01-01"}
+    answer = send(client, review, finding, revision=seen, **waiver)
+    assert answer.status_code == 409
+    page = answer.content.decode()
+    assert "書きかけの理由" in page
+    assert 'value="2999-01-01"' in page
+    assert f'name="revision" value="{seen + 1}"' in page
+    assert send(client, review, finding, triage="waived", reason="理由", expires_at="2026-02-31").status_code == 422
+    finding.refresh_from_db()
+    assert finding.triage == "rejected"
+
+
+def test_nobody_decides_whose_role_does_not_allow_it_nor_after_the_sign_off(review: Review, tmp_path: Path) -> None:
+    finding = first(review)
+    reader, stranger = person(Role.READER, "読者"), client_of(new_user())
+    assert address(review, finding) not in shown(reader, review)
+    assert [send(one, review, finding, triage="fixed").status_code for one in (reader, stranger)] == [404, 404]
+    client = person(Role.REVIEWER)
+    (tmp_path / "other").mkdir()
+    other = review_text(tmp_path / "other", DESIGN.replace("予約", "蔵書"), name="別.md")
+    assert send(client, other, finding, triage="fixed").status_code == 422
+    assert client.get(address(review, finding)).status_code == 405
+    settle_everything(review)
+    chief = new_user(username="課長")
+    grant(chief, Role.CURATOR, Collection.objects.get(slug="default"))
+    sign_off(principal=principal_for_user(chief), review_id=review.public_id)
+    finding.refresh_from_db()
+    before = finding.triage
+    assert address(review, finding) not in shown(client, review)
+    assert send(client, review, finding, triage="fixed").status_code == 409
+    finding.refresh_from_db()
+    assert finding.triage == before
+
+
+def test_the_page_costs_the_same_statements_for_few_findings_and_for_many(
+    review: Review, django_assert_max_num_queries: Any
+) -> None:
+    client = person(Role.REVIEWER)
+    shown(client, review)
+    with django_assert_max_num_queries(14):
+        shown(client, review)
