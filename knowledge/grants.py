@@ -15,6 +15,7 @@ from django.db.models import Q, QuerySet
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.models import HubRoleGrant
+from hub.access.names import name_of
 from hub.access.people import check_delegation, check_end, check_handed_on, check_own
 from hub.access.principals import ROLE_SCOPES, HubRole, Principal, Role, Scope, roles_with
 from hub.access.services import record_event
@@ -78,7 +79,7 @@ def administrators_of(collection_ids: Iterable[int]) -> dict[int, list[str]]:
     for user in people.distinct().prefetch_related("groups") if holders else ():
         keys = [("user", user.pk), *(("group", group.pk) for group in user.groups.all())]
         for collection_id in set().union(*(holders.get(key, set()) for key in keys)):
-            found[collection_id].add(user.get_full_name() or user.get_username())
+            found[collection_id].add(name_of(user))
     return defaultdict(list, {key: sorted(names) for key, names in found.items()})
 
 

@@ -124,7 +124,7 @@ class UserAdmin(AccountLinesMixin, DjangoUserAdmin, HubModelAdmin):  # type: ign
     actions = ("end_wait", "end_all_sessions", "remove_second_factor")
     fieldsets = (
         (None, {"fields": ("username", "password")}),
-        (_("Personal info"), {"fields": ("first_name", "last_name", "email")}),
+        (_("Personal info"), {"fields": ("last_name", "first_name", "email")}),
         (_("Permissions"), {"fields": ("is_active", "is_staff", "is_superuser", "groups")}),
         (_("Important dates"), {"fields": ("last_login", "date_joined")}),
     )

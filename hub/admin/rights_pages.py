@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
-from django.core.exceptions import PermissionDenied
 from django.core.paginator import Page, Paginator
 from django.db.models import Q, QuerySet
-from django.http import Http404, HttpRequest
+from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from hub.access.permissions import HUB_ROLES, ROLE_SCOPES, HubRight, Role, Scope
 from hub.admin_site.pages import admin_page, principal_of, render_page
-from hub.core.errors import Forbidden, NotFound
 from hub.people.matrix import groups_shown_to, roles_of_groups, roles_of_people
 from hub.people.rights import collections_named_to, find_person, people_shown_to, rights_of_person
 from hub.people.sight import MOST_SHOWN, seen_by
@@ -29,17 +25,6 @@ COLUMNS = 20
 COLLECTIONS_LISTED = 100
 
 
-@contextmanager
-def _refused_as_pages() -> Iterator[None]:
-    """Answer a person who may not look with 403, and a question for nobody with 404."""
-    try:
-        yield
-    except Forbidden as error:
-        raise PermissionDenied(str(error)) from error
-    except NotFound as error:
-        raise Http404(str(error)) from error
-
-
 @admin_page("rights/", name="hub_rights")
 @require_safe
 def rights_page(request: HttpRequest) -> HttpResponseBase:
@@ -49,13 +34,13 @@ def rights_page(request: HttpRequest) -> HttpResponseBase:
     """
     principal = principal_of(request)
     asked, wanted = (request.GET.get(name, "").strip()[:150] for name in ("q", "c"))
-    with _refused_as_pages():
-        people = _page(request, "page", people_shown_to(principal).filter(username__icontains=asked), PEOPLE_LISTED)
+    people = _page(request, "page", people_shown_to(principal).filter(username__icontains=asked), PEOPLE_LISTED)
     named = collections_named_to(principal).filter(Q(slug__icontains=wanted) | Q(name__icontains=wanted))
     columns = _page(request, "columns", named.order_by("slug"), COLUMNS)
     collections = list(columns)
     groups = list(groups_shown_to(principal).filter(name__icontains=asked)[: GROUPS_LISTED + 1])
     given = Collection.objects.visible_to(principal, Scope.ADMIN).filter(pk__in=[one.pk for one in collections])
+    gives_hub_roles = principal.may(HubRight.PEOPLE)
     administered = set(given.values_list("pk", flat=True))
     return render_page(
         request,
@@ -69,9 +54,10 @@ def rights_page(request: HttpRequest) -> HttpResponseBase:
         query_of_columns=_query(request, "columns"),
         collections=[(one, one.pk in administered) for one in collections],
         rows=roles_of_people(principal, list(people), collections),
-        group_rows=roles_of_groups(groups[:GROUPS_LISTED], collections),
+        group_rows=roles_of_groups(principal, groups[:GROUPS_LISTED], collections),
         has_more_groups=len(groups) > GROUPS_LISTED,
-        may_give_hub_roles=principal.may(HubRight.PEOPLE),
+        may_give_hub_roles=gives_hub_roles,
+        width=len(collections) + (2 if gives_hub_roles else 1),
         roles=[Role(role).label for role in ROLE_SCOPES],
         operations=[
             (one.label, [(Role(role).label, one in carried) for role, carried in ROLE_SCOPES.items()]) for one in Scope
@@ -100,8 +86,7 @@ def _query(request: HttpRequest, counted: str) -> str:
 def rights_of_page(request: HttpRequest, user_id: int) -> HttpResponseBase:
     """Show what one person may do now, each right with its reasons."""
     principal = principal_of(request)
-    with _refused_as_pages():
-        person = find_person(principal, pk=user_id)
+    person = find_person(principal, pk=user_id)
     found = rights_of_person(principal, person)
     unseen = unseen_collections(principal, person)
     return render_page(
@@ -121,8 +106,7 @@ def rights_of_page(request: HttpRequest, user_id: int) -> HttpResponseBase:
 def seen_by_page(request: HttpRequest, user_id: int) -> HttpResponseBase:
     """Show the documents and reviews that both the person and the caller may read. Nothing can be done here."""
     principal = principal_of(request)
-    with _refused_as_pages():
-        person = find_person(principal, pk=user_id)
+    person = find_person(principal, pk=user_id)
     return render_page(
         request,
         "admin/hub/seen_by.html",

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
+from hub.access.names import name_of
 from hub.access.principals import HubRight, Principal, Scope
 from hub.access.versions import PublicationStatus
 from hub.admin_site.pages import principal_of
@@ -59,12 +58,8 @@ def close(request: HttpRequest) -> HttpResponseBase:
 def reply(request: HttpRequest, request_id: int) -> HttpResponseBase:
     """Reply to a question that somebody sent. :raises NotFound, InvalidInput: see the service."""
     done = reply_to_request(principal_of(request), request_id, request.POST.get("reply", ""))
-    messages.success(request, _("The reply stands under the questions of {name}.").format(name=_name_of(done.user)))
+    messages.success(request, _("The reply stands under the questions of {name}.").format(name=name_of(done.user)))
     return HttpResponseRedirect(reverse("unanswered"))
-
-
-def _name_of(user: Any) -> str:  # noqa: ANN401 - the model of accounts
-    return str(user.get_full_name() or user.get_username())
 
 
 @home_page

@@ -10,8 +10,8 @@ from datetime import datetime
 from django.contrib.auth.models import Group, User
 from django.db.models import Q, QuerySet
 
-from hub.access.models import Clearance
-from hub.access.principals import Classification, HubRight, Principal, Role
+from hub.access.models import Clearance, HubRoleGrant
+from hub.access.principals import Classification, HubRight, HubRole, Principal, Role
 from hub.access.services import ceiling_of, record_event
 from hub.people.rights import collections_named_to
 from knowledge.models import Collection, CollectionGrant
@@ -19,9 +19,9 @@ from knowledge.models import Collection, CollectionGrant
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoleHeld:
-    """A role in force in a collection; ``by`` is the group that brings it, empty for one's own."""
+    """A role in force, in a collection or of the hub; ``by`` is the group that brings it, empty for one's own."""
 
-    role: Role
+    role: Role | HubRole
     by: str
     until: datetime | None
 
@@ -37,9 +37,13 @@ class MatrixCell:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MatrixRow:
-    """A person or a group with a cell for each collection, in the order of those."""
+    """A person or a group with a cell for each collection, in the order of those.
+
+    ``hub_roles`` is empty for a caller who does not administer people.
+    """
 
     holder: User | Group
+    hub_roles: tuple[RoleHeld, ...]
     cells: tuple[MatrixCell, ...]
 
 
@@ -55,7 +59,7 @@ def groups_shown_to(principal: Principal) -> QuerySet[Group]:
 def roles_of_people(principal: Principal, people: Sequence[User], collections: Sequence[Collection]) -> list[MatrixRow]:
     """The roles of people in collections, their groups' among them; nothing for those who may not sign in.
 
-    The caller gives people and collections that the principal may be shown. Four queries; the trail notes who asked.
+    The caller gives people and collections that the principal may be shown. Five queries; the trail notes who asked.
     """
     record_event(principal, "RIGHTS_READ", "people", names=[person.get_username() for person in people])
     membership = User.groups.through.objects.filter(user__in=people, user__is_active=True)
@@ -63,19 +67,22 @@ def roles_of_people(principal: Principal, people: Sequence[User], collections: S
     for user_id, group_id in membership.values_list("user_id", "group_id"):
         groups[user_id].append(group_id)
     ceilings = dict(Clearance.objects.filter(user__in=people).values_list("user_id", "ceiling"))
-    held = _held(collections, Q(user__in=people) | Q(group__in={one for some in groups.values() for one in some}))
+    among = Q(user__in=people) | Q(group__in={one for some in groups.values() for one in some})
+    held, of_hub = _held(collections, among), _hub_roles(principal, among)
     rows = []
     for person in people:
         ceiling = ceiling_of(ceilings.get(person.pk), is_superuser=person.is_superuser)
         holders = [("user", person.pk), *(("group", group_id) for group_id in groups[person.pk])]
-        rows.append(_row(person, held, holders if person.is_active else [], collections, ceiling))
+        rows.append(_row(person, of_hub, held, holders if person.is_active else [], collections, ceiling))
     return rows
 
 
-def roles_of_groups(groups: Sequence[Group], collections: Sequence[Collection]) -> list[MatrixRow]:
-    """The roles of groups in collections, both of which the caller may show. One query."""
-    held = _held(collections, Q(group__in=groups))
-    return [_row(group, held, [("group", group.pk)], collections, max(Classification)) for group in groups]
+def roles_of_groups(
+    principal: Principal, groups: Sequence[Group], collections: Sequence[Collection]
+) -> list[MatrixRow]:
+    """The roles of groups in collections, both of which the caller may show. Two queries."""
+    held, of_hub = _held(collections, Q(group__in=groups)), _hub_roles(principal, Q(group__in=groups))
+    return [_row(group, of_hub, held, [("group", group.pk)], collections, max(Classification)) for group in groups]
 
 
 Holder = tuple[str, int]
@@ -92,8 +99,19 @@ def _held(collections: Sequence[Collection], holders: Q) -> Mapping[tuple[Holder
     return held
 
 
+def _hub_roles(principal: Principal, holders: Q) -> Mapping[Holder, list[RoleHeld]]:
+    """The roles of the hub in force by who has them, for who administers people. One query, or none."""
+    held: dict[Holder, list[RoleHeld]] = defaultdict(list)
+    if principal.may(HubRight.PEOPLE):
+        for row in HubRoleGrant.objects.in_force().filter(holders).select_related("group").order_by("pk"):
+            holder, by = (("user", row.user_id), "") if row.user_id else (("group", row.group_id), row.group.name)
+            held[holder].append(RoleHeld(role=HubRole(row.role), by=by, until=row.until))
+    return held
+
+
 def _row(
     holder: User | Group,
+    of_hub: Mapping[Holder, Sequence[RoleHeld]],
     held: Mapping[tuple[Holder, int], list[RoleHeld]],
     holders: Iterable[Holder],
     collections: Sequence[Collection],
@@ -105,4 +123,5 @@ def _row(
         roles = tuple(role for source in sources for role in held.get((source, collection.pk), ()))
         is_above = bool(roles) and collection.classification > ceiling
         cells.append(MatrixCell(collection=collection, roles=roles, is_above_ceiling=is_above))
-    return MatrixRow(holder=holder, cells=tuple(cells))
+    hub_roles = tuple(role for source in sources for role in of_hub.get(source, ()))
+    return MatrixRow(holder=holder, hub_roles=hub_roles, cells=tuple(cells))

@@ -8,6 +8,7 @@ from typing import Any
 from django import template
 from django.utils.safestring import SafeString, mark_safe
 
+from hub.access.names import full_name, name_of
 from hub.admin_site import pages
 from hub.admin_site.commands import doors_of
 
@@ -30,6 +31,10 @@ def coded_badge(code: str, texts: Mapping[str, str]) -> SafeString:
 def progress_bar(percent: int) -> SafeString:
     """Render 0 to 100 as a bar."""
     return pages.progress_bar(percent)
+
+
+register.filter(full_name)
+register.filter(name_of)
 
 
 @register.filter

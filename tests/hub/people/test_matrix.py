@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from hub.access.models import AuditEvent, Clearance
+from hub.access.models import AuditEvent, Clearance, HubRoleGrant
 from hub.access.principals import Classification, HubRole, Role, local_operator
 from hub.access.services import principal_for_user
 from hub.people.matrix import roles_of_groups, roles_of_people
@@ -47,7 +47,7 @@ def test_a_cell_has_the_roles_in_force_with_the_group_that_brings_them() -> None
     assert all(cell.roles == () for cell in nothing)
     Clearance.objects.create(user=person, ceiling=Classification.C3)
     assert not roles_of_people(local_operator(), [person], [other])[0].cells[0].is_above_ceiling
-    (of_group,) = roles_of_groups([group], [one, other])
+    (of_group,) = roles_of_groups(local_operator(), [group], [one, other])
     assert [len(cell.roles) for cell in of_group.cells] == [0, 1]
 
 
@@ -69,6 +69,32 @@ def test_the_page_shows_who_administers_a_collection_only_that_collection_and_it
         assert hidden not in shown
     line = AuditEvent.objects.filter(action="RIGHTS_READ", resource="people").latest("pk")
     assert set(line.details["names"]) == {"課長", "係員"}
+
+
+def test_who_administers_people_and_no_collection_is_shown_the_roles_of_the_hub() -> None:
+    boss, curator, member = (make_user(name) for name in ("人事", "編集", "班員"))
+    make_holder(boss, HubRole.USER_ADMINISTRATOR)
+    group = Group.objects.create(name="編集班")
+    group.user_set.add(member)
+    make_holder(curator, HubRole.CURATOR)
+    HubRoleGrant.objects.create(group=group, role=HubRole.CURATOR)
+    shown = page(boss)
+    label = str(HubRole.CURATOR.label)
+    assert shown.count(f">{label}</span>") == 3
+    assert '<span class="hub-second">編集班</span>' in shown
+    assert "表示できるコレクションがありません" in shown
+    own = new_collection()
+    grant(curator, Role.ADMINISTRATOR, own)
+    assert f">{label}</span>" not in page(curator)
+
+
+def test_names_are_written_as_their_people_write_them() -> None:
+    boss = make_user("総括", is_superuser=True)
+    new_user(username="sato", first_name="花子", last_name="佐藤")
+    new_user(username="jsmith", first_name="John", last_name="Smith")
+    shown = page(boss)
+    assert "佐藤 花子" in shown
+    assert "John Smith" in shown
 
 
 def test_five_hundred_people_and_a_hundred_collections_take_the_statements_of_a_few() -> None:
@@ -110,7 +136,7 @@ def test_a_part_of_the_name_finds_people_groups_and_collections() -> None:
     shown = page(boss, q="佐藤", c="契約")
     assert shown.count("佐藤班") == 1
     assert "総括" not in shown.split("<table")[1].split("</table>")[0]
-    assert shown.split("<thead>")[1].split("</thead>")[0].count('scope="col"') == 2
+    assert shown.split("<thead>")[1].split("</thead>")[0].count('scope="col"') == 3
 
 
 def test_what_a_person_does_not_see_names_who_gives_roles_there() -> None:
