@@ -145,6 +145,7 @@ LOCALE_PATHS = [compiled_catalogue(BASE_DIR / "locale/ja/LC_MESSAGES/django.po",
 TIME_ZONE = CONFIG.time_zone
 CELERY_TIMEZONE = CONFIG.time_zone
 USE_I18N = True
+FORMAT_MODULE_PATH = "hub.core.formats"
 USE_TZ = True
 
 STATIC_URL = "static/"

@@ -44,6 +44,12 @@ def test_every_text_has_a_japanese_translation(catalogue: polib.POFile, used: se
     assert not missing, RUN_THIS
 
 
+def test_titles_of_django_have_no_spaces_around_names_in_japanese() -> None:
+    with translation.override("ja"):
+        assert translation.gettext("Select %s to change") % "文書" == "変更する文書を選択"
+        assert translation.gettext("Add %s") % "文書" == "文書を追加"
+
+
 def test_no_translation_is_left_of_a_text_that_nobody_uses(catalogue: polib.POFile, used: set[Message]) -> None:
     unused = sorted(entry.msgid for entry in catalogue if message_of(entry) not in used)
     assert not unused, RUN_THIS

@@ -35,6 +35,7 @@ _SHAPES: dict[str, tuple[int, int | None, int | None]] = {
 }
 _LITERAL = r"""u?(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
 _TEMPLATE_CALL = re.compile(rf"\b(?P<name>n?p?gettext|_)\(\s*(?P<arguments>{_LITERAL}(?:\s*,\s*{_LITERAL})*)")
+_SPACED = re.compile(r"[ぁ-んァ-ヶ一-龠] %[(s]|%(?:\(\w+\))?[sd] [ぁ-んァ-ヶ一-龠]")
 HEADER = {
     "Project-Id-Version": "hub",
     "Language": "ja",
@@ -94,6 +95,15 @@ def _templates(folder: Path) -> list[Path]:
     return [path for path in (folder / "templates").rglob("*") if path.suffix in TEMPLATE_SUFFIXES]
 
 
+def spaced_messages() -> dict[Message, list[str]]:
+    """Map the texts of Django's admin whose Japanese has a space beside a name that is put in: 変更する %s を選択."""
+    import django
+
+    path = Path("django", "contrib", "admin", "locale/ja/LC_MESSAGES/django.mo")
+    entries = polib.mofile(str(Path(django.__file__).parent.parent / path))
+    return {message_of(entry): [path.as_posix()] for entry in entries if _SPACED.search(translation_of(entry))}
+
+
 def unfold_messages() -> dict[Message, list[str]]:
     """Map the texts of django-unfold that Django itself does not translate: it ships no Japanese of its own."""
     import django
@@ -125,7 +135,7 @@ def _note(used: dict[Message, list[str]], messages: Iterator[Message], path: Pat
 def all_messages() -> dict[Message, list[str]]:
     """Map every message that the catalogue must translate to the files that use it."""
     everything = unfold_messages()
-    for message, files in used_messages().items():
+    for message, files in (*spaced_messages().items(), *used_messages().items()):
         everything.setdefault(message, []).extend(files)
     return _one_entry_per_text(everything)
 

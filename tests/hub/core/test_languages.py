@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
 from django.utils import translation
+from django.utils.formats import date_format
 from django.utils.translation import gettext_lazy
 
 from hub.core.embedded.launch import EmbeddedServerError
@@ -48,3 +51,11 @@ def test_all_that_has_both_languages_has_one_type() -> None:
     )
     assert all(isinstance(one, Text) for one in (notice, problem, *COLUMNS, *(error.text for error in failed)))
     assert str(failed[0]) == str(failed[1]) == "expired"
+
+
+@pytest.mark.parametrize("language", ["ja", "en"])
+def test_days_and_times_are_written_alike_in_both_languages(language: str) -> None:
+    moment = datetime(2026, 3, 9, 6, 3, tzinfo=UTC)
+    with translation.override(language):
+        assert date_format(moment, "DATETIME_FORMAT") == "2026-03-09 06:03"
+        assert date_format(moment.date()) == "2026-03-09"

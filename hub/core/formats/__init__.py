@@ -1,0 +1,1 @@
+"""How dates are written in both languages, as on the pages of the hub itself (Django's FORMAT_MODULE_PATH)."""
