@@ -11,6 +11,8 @@ from django.core.exceptions import PermissionDenied
 from django.db.models import Model, QuerySet
 from django.http import Http404, HttpRequest
 from django.http.response import HttpResponseBase
+from django.urls import reverse
+from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
@@ -126,7 +128,7 @@ def export(request: HttpRequest, file_format: str) -> HttpResponseBase:
 class AuditEventAdmin(ReadOnlyMixin, KeysetModelAdmin):
     pages = {"access_auditevent_export": ("export/<str:file_format>/", export)}
     change_list_template = "admin/access/auditevent/change_list.html"
-    list_display = ("at", "named_action", "principal", "about", "by_door", "address", "request_id")
+    list_display = ("at", "named_action", "principal", "about", "by_door", "address", "request_code")
     list_display_links = ("at",)
     list_filter = (ActionFilter, KindFilter, DoorFilter)
     search_fields = ("resource",)  # only that there is a field: get_search_results looks
@@ -147,13 +149,21 @@ class AuditEventAdmin(ReadOnlyMixin, KeysetModelAdmin):
 
     @admin.display(description=_("resource"))
     def about(self, event: AuditEvent) -> str:
-        """Name what the line is about by its title, where it has one that the person may read."""
+        """Lead to what the line is about by its title, where it has one that the person may read; else its name."""
         title = event.__dict__["title"]
-        return two_lines(title, event.resource) if title else event.resource
+        if not title:
+            return event.resource
+        kind, _colon, name = event.resource.partition(":")
+        link = format_html('<a class="hub-link" href="{}">{}</a>', reverse(kind, args=[name]), title)
+        return two_lines(link, name)
 
     @admin.display(description=_("action"))
     def named_action(self, event: AuditEvent) -> SafeString:
-        return two_lines(action_name(event.action), event.action)
+        return format_html('<span title="{}">{}</span>', event.action, action_name(event.action))
+
+    @admin.display(description=_("request"))
+    def request_code(self, event: AuditEvent) -> SafeString:
+        return format_html('<code class="hub-nowrap">{}</code>', event.request_id)
 
     @admin.display(description=_("door"))
     def by_door(self, event: AuditEvent) -> str:

@@ -23,6 +23,7 @@ from hub.admin_site.pages import principal_of
 from hub.core.languages import shown
 from hub.core.patterns import PatternRefused, check_pattern
 from knowledge.models import Collection, DocumentStatus, DocumentType
+from knowledge.models.index import CHUNK_STRATEGIES
 from knowledge.ontology.titles import HEADING_CUE
 from knowledge.types.anonymising import KINDS
 from knowledge.types.chunks import ChunkOptions, ChunkStrategy
@@ -107,9 +108,8 @@ class ChunkingForm(forms.Form):
     chunk_strategy = forms.ChoiceField(
         label=_("Chunking"),
         required=False,
-        choices=[("", _("as the active set")), *((item.value, item.value) for item in ChunkStrategy)],
+        choices=[("", _("as the active set")), *CHUNK_STRATEGIES],
         widget=UnfoldAdminSelectWidget,
-        help_text=_("section keeps to headings, fixed to the size, semantic cuts where the meaning changes."),
     )
     chunk_size = forms.IntegerField(
         label=_("Chunk size (tokens)"),

@@ -6,11 +6,19 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from pgvector.django import HalfVectorField
 
 from knowledge.models.documents import DocumentVersion
 from knowledge.types.chunks import ChunkOptions, ChunkStrategy, SizeUnit
+
+CHUNK_STRATEGIES = (
+    (ChunkStrategy.SECTION.value, _("at the headings")),
+    (ChunkStrategy.FIXED.value, _("to the same size")),
+    (ChunkStrategy.SEMANTIC.value, _("where the meaning changes")),
+)
+SIZE_UNITS = ((SizeUnit.TOKENS.value, _("tokens")), (SizeUnit.CHARACTERS.value, _("characters")))
 
 
 class ChunkPolicy(models.Model):
@@ -30,6 +38,14 @@ class ChunkPolicy(models.Model):
 
     def __str__(self) -> str:
         return f"{self.strategy} {self.size}/{self.overlap} {self.unit}"
+
+    @property
+    def in_words(self) -> str:
+        """Where documents are cut, and how long chunks and their overlap are, in the reader's language."""
+        strategy, unit = dict(CHUNK_STRATEGIES)[self.strategy], dict(SIZE_UNITS)[self.unit]
+        return gettext("{strategy}, {size} {unit}, overlap {overlap}").format(
+            strategy=strategy, size=self.size, unit=unit, overlap=self.overlap
+        )
 
     def options(self) -> ChunkOptions:
         return ChunkOptions(

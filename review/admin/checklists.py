@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from django import forms
 from django.contrib import admin
-from django.core.exceptions import ValidationError
-from django.db.models import Count, ForeignKey, Model, QuerySet
+from django.db.models import Count, ForeignKey, Model, OuterRef, QuerySet, Subquery
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
+from unfold.views import ChangeList
+from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget, UnfoldAdminSelectWidget
 
 from hub.access.principals import HubRight, Principal
 from hub.access.services import record_event
+from hub.access.versions import PublicationStatus
 from hub.admin_site.base import HubTabularInline, column, nobody
 from hub.admin_site.pages import badge, is_staff, principal_of
+from hub.core.languages import in_language
 from hub.llm.providers.registry import is_configured
 from knowledge.admin.curated import CuratedAdmin, CuratedRowsMixin
-from knowledge.admin.fields import LinesField
-from knowledge.models import DocumentType
+from knowledge.models import DocumentType, Ontology
 from review.admin.master_pages import acting, copy, diff, export, import_page, lint_by_model
 from review.curation.item_lint import LintReport, lint_checklist
 from review.curation.master_versions import approve_checklist_version, approve_item_version, retire_version, save_draft
@@ -115,24 +118,38 @@ class VersionAdmin(CuratedAdmin):
         return response
 
 
-class CheckListForm(forms.ModelForm[CheckList]):
-    """Document types are given one code per line and must be known."""
+def type_names() -> dict[str, str]:
+    """What document types are called, by code. One query."""
+    return {one.code: str(one) for one in DocumentType.objects.all()}
 
-    document_types = LinesField(label=_("document types"))
+
+def ontology_names() -> dict[str, str]:
+    """What the published ontologies are called, by domain. One query."""
+    published = Ontology.objects.filter(status=PublicationStatus.PUBLISHED).order_by("domain")
+    return {one.domain: in_language(one.name_ja, one.name_en) for one in published}
+
+
+class CheckListForm(forms.ModelForm[CheckList]):
+    """Document types and the ontology are chosen by name; one that is not published any more stays as it is."""
+
+    document_types = forms.MultipleChoiceField(
+        label=_("document types"),
+        required=False,
+        choices=lambda: type_names().items(),
+        widget=UnfoldAdminCheckboxSelectMultipleWidget,
+    )
+    ontology_domain = forms.ChoiceField(label=_("ontology"), required=False, widget=UnfoldAdminSelectWidget)
 
     class Meta:
         model = CheckList
         fields = ("code", "name_ja", "name_en", "document_types", "ontology_domain")
 
-    def clean_document_types(self) -> list[str]:
-        given: list[str] = self.cleaned_data["document_types"]
-        known = sorted(DocumentType.objects.values_list("code", flat=True))
-        if unknown := sorted(set(given) - set(known)):
-            raise ValidationError(
-                _("Unknown document types: %(unknown)s. Known: %(known)s."),
-                params={"unknown": ", ".join(unknown), "known": ", ".join(known)},
-            )
-        return given
+    def __init__(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401
+        super().__init__(*args, **kwargs)
+        if "ontology_domain" in self.fields:
+            kept = self.instance.ontology_domain
+            choices = {"": "–", **({kept: kept} if kept else {}), **ontology_names()}
+            self.fields["ontology_domain"].choices = choices.items()  # type: ignore[attr-defined]
 
 
 class ListVersionInline(VersionInline):
@@ -142,12 +159,27 @@ class ListVersionInline(VersionInline):
     fields = readonly_fields = ("number_link", "state", "approved_at", "created_at")
 
 
+def add_names(checklists: Iterable[CheckList]) -> None:
+    """Put beside the codes of types and ontologies what they are called. Two queries."""
+    types, ontologies = type_names(), ontology_names()
+    for row in checklists:
+        row.__dict__["type_names"] = [types.get(code, code) for code in row.document_types]
+        row.__dict__["ontology_name"] = ontologies.get(row.ontology_domain, row.ontology_domain)
+
+
+class NamedCheckLists(ChangeList):  # type: ignore[misc]  # Unfold has no types
+    """The check lists, with the names of what they name by codes."""
+
+    def get_results(self, request: HttpRequest) -> None:
+        super().get_results(request)
+        add_names(self.result_list)
+
+
 @admin.register(CheckList)
 class CheckListAdmin(MasterAdmin):
     form = CheckListForm
-    list_display = ("code", "name_ja", "name_en", "types_text", "ontology_domain", "versions_count")
+    list_display = ("code", "name_ja", "name_en", "types_text", "ontology_text", "number_in_force")
     search_fields = ("code", "name_ja", "name_en")
-    fields = ("code", "name_ja", "name_en", "document_types", "ontology_domain")
     inlines = (ListVersionInline,)
     change_form_outer_after_template = "admin/review/master/checklist.html"
     pages = {
@@ -166,13 +198,38 @@ class CheckListAdmin(MasterAdmin):
     }
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[CheckList]:
-        return CheckList.objects.annotate(versions_number=Count("versions")).order_by("code")
+        own = CheckListVersion.objects.in_force(timezone.localdate()).filter(checklist=OuterRef("pk"))
+        return CheckList.objects.annotate(in_force=Subquery(own.values("number"))).order_by("code")
+
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:  # noqa: ANN401
+        return NamedCheckLists
+
+    def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> CheckList | None:
+        found: CheckList | None = super().get_object(request, object_id, from_field)
+        add_names([found] if found else ())
+        return found
+
+    def get_fields(self, request: HttpRequest, obj: Model | None = None) -> tuple[str, ...]:
+        """Fields to choose in, and for who may not change them the names of what was chosen."""
+        may_choose = self.has_change_permission(request, obj) or (obj is None and self.has_add_permission(request))
+        chosen = ("document_types", "ontology_domain") if may_choose else ("types_text", "ontology_text")
+        return ("code", "name_ja", "name_en", *chosen)
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Model | None = None) -> tuple[str, ...]:
+        return (*super().get_readonly_fields(request, obj), "types_text", "ontology_text")
 
     @admin.display(description=_("document types"))
     def types_text(self, checklist: CheckList) -> str:
-        return ", ".join(checklist.document_types)
+        return "、".join(checklist.__dict__["type_names"])
 
-    versions_count = column(_("versions"), "versions_number")
+    @admin.display(description=_("ontology"))
+    def ontology_text(self, checklist: CheckList) -> str:
+        return str(checklist.__dict__["ontology_name"])
+
+    @admin.display(description=_("version in force"))
+    def number_in_force(self, checklist: CheckList) -> str:
+        number = checklist.__dict__["in_force"]
+        return f"v{number}" if number else "–"
 
 
 class EntryInline(CuratedRowsMixin, HubTabularInline):

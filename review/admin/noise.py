@@ -9,10 +9,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
 from hub.admin_site.pages import admin_page, render_page
-from hub.core.languages import shown
 from review.admin.desk import with_document
 from review.admin.workbench import curator_of
-from review.rules import list_rules
 from review.triage.noise import LEAST_DECIDED, Rejections, newest_versions, noise_list, rejected_findings
 
 
@@ -24,17 +22,13 @@ def page(request: HttpRequest) -> HttpResponseBase:
     principal = curator_of(request)
     found = noise_list(principal)
     versions = newest_versions(row.name for row in found.items)
-    titles = {rule.id: shown(rule.title) for rule in list_rules()}
     rule, item = request.GET.get("rule", ""), request.GET.get("item", "")
     rejected = rejected_findings(principal, rule=rule, item=item) if rule or item else ()
     return render_page(
         request,
         "admin/review/noise.html",
         title=_("Rules that people reject"),
-        rules=[
-            (row, _share(row), titles.get(row.name, ""), [versions[code] for code in row.partners])
-            for row in found.rules
-        ],
+        rules=[(row, _share(row), [versions[code] for code in row.partners]) for row in found.rules],
         items=[(row, _share(row), versions[row.name]) for row in found.items],
         least=LEAST_DECIDED,
         chosen=rule or item,

@@ -18,13 +18,13 @@ from unfold.widgets import UnfoldAdminFileFieldWidget
 from hub.access.principals import Principal, Scope
 from hub.admin_site.pages import errors_as_messages, principal_of, render_page
 from hub.core.errors import HubError, InvalidInput, NotFound
-from review.admin.triage_pages import CHOSEN_DATASET, body_of, find_review, ids_of
+from review.admin.triage_pages import CHOSEN_DATASET, body_of, find_review
 from review.evaluation import cases
 from review.models import SEVERITIES, Review
 from review.report.answers import AnswerImport, apply_answers, preview_answers
 from review.report.facts import label, place_of
-from review.runs.finding_schemas import FindingOut
 from review.runs.reviews import get_review, list_reviews
+from review.triage.asked import read_finding_ids
 from review.triage.carry_over import carry_triage
 from review.triage.comparing import show_difference
 from review.triage.decisions import promote_finding
@@ -91,7 +91,7 @@ def _kept(principal: Principal, review: Review, asked: dict[str, Any], dataset: 
         return [is_new]
     return [
         cases.case_from_finding(principal=principal, finding_id=finding_id, dataset=dataset)[1]
-        for finding_id in ids_of(review, asked)
+        for finding_id in read_finding_ids(review, asked)
     ]
 
 
@@ -197,28 +197,40 @@ def diff(request: HttpRequest, pk: int) -> HttpResponseBase:
         base=base,
         error=error,
         diff=shown,
-        groups=_groups(shown) if shown else [],
+        groups=_groups(principal, shown) if shown else [],
     )
 
 
-def _groups(shown: DiffOut) -> list[tuple[str, str, object, list[tuple[FindingOut, str, str, str]]]]:
-    """Code, colour, title and rows of each list, in the order in which a reader asks."""
+def _groups(principal: Principal, shown: DiffOut) -> list[tuple[str, str, object, list[dict[str, Any]]]]:
+    """Code, colour, title and rows of each list, in the order in which a reader asks.
+
+    A row leads to its finding on the desk of the review that has it.
+    """
     groups = (
-        ("new", "bad", _("new"), shown.new),
-        ("open", "warn", _("still open"), shown.open),
-        ("moved", "info", _("moved"), shown.moved),
-        ("fixed", "good", _("fixed"), shown.fixed),
-        ("undecided", "plain", _("not decided this time"), shown.undecided),
+        ("new", "bad", _("new"), shown.new, shown.current),
+        ("open", "warn", _("still open"), shown.open, shown.current),
+        ("moved", "info", _("moved"), shown.moved, shown.current),
+        ("fixed", "good", _("fixed"), shown.fixed, shown.base),
+        ("undecided", "plain", _("not decided this time"), shown.undecided, shown.base),
     )
+    sides = {one.review_id for one in (shown.base, shown.current)}
+    keys = dict(list_reviews(principal).filter(public_id__in=sides).values_list("public_id", "pk"))
+    desks = {name: reverse("admin:review_review_triage", args=[key]) for name, key in keys.items()}
     return [
         (
             code,
             colour,
             title,
             [
-                (one, label(SEVERITIES, one.severity), place_of(one), " › ".join(getattr(one, "base_section_path", ())))
+                {
+                    "finding": one,
+                    "link": f"{desks[side.review_id]}#{one.id}",
+                    "severity": label(SEVERITIES, one.severity),
+                    "place": place_of(one),
+                    "before": " › ".join(getattr(one, "base_section_path", ())),
+                }
                 for one in found
             ],
         )
-        for code, colour, title, found in groups
+        for code, colour, title, found, side in groups
     ]

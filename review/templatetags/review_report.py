@@ -1,12 +1,16 @@
-"""Filters for reports: words of a document made harmless where they could be taken for markup."""
+"""Filters for reports and pages of reviews: words of a document made harmless, names for codes."""
 
 from __future__ import annotations
 
 import re
 
 from django import template
+from django.utils.translation import gettext
 
+from hub.core.languages import shown
+from review.rules.base import UnknownRuleError, get_rule
 from review.runs.finding_schemas import suggestion_label
+from review.types import JUDGED_BY_MODEL
 
 register = template.Library()
 
@@ -22,6 +26,17 @@ def line(text: object) -> str:
 
 
 register.filter("suggestion_label", suggestion_label)
+
+
+@register.filter
+def rule_title(rule_id: str) -> str:
+    """What found it, in words: a rule by its title, or a language model. The id of a rule that is no more stays."""
+    if rule_id == JUDGED_BY_MODEL:
+        return gettext("language model")
+    try:
+        return shown(get_rule(rule_id).title)
+    except UnknownRuleError:
+        return rule_id
 
 
 @register.filter

@@ -51,7 +51,7 @@ def test_lines_have_titles_of_what_the_person_may_read_and_ids_alone_of_the_rest
         record_event(local_operator(), "DOCUMENT_READ", f"document:{document.public_id}")
     gone.delete()
     page = client_of(auditor).get(reverse(LIST)).content.decode()
-    assert "人事の設計書" in page
+    assert f'<a class="hub-link" href="/documents/{kept.public_id}/">人事の設計書</a>' in page
     assert "消した設計書" not in page
     page = client_of(make_user("佐藤", is_superuser=True)).get(reverse(LIST)).content.decode()
     assert f"document:{gone.public_id}" in page

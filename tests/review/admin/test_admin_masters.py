@@ -11,8 +11,9 @@ from django.urls import reverse
 
 from hub.access.models import AuditEvent
 from hub.access.principals import Role
-from knowledge.models import Collection
+from knowledge.models import Collection, DocumentType, Ontology
 from review.admin.checkitems import criteria_cells
+from review.masters.listing import version_in_force
 from review.models import CheckItem, CheckItemVersion, CheckList, CheckListVersion, MasterStatus
 from tests.hub.admin.support import client_of, curator_client, grant, make_user, second_client
 
@@ -168,15 +169,39 @@ def test_the_lint_stands_below_the_form(curator_client: Any, approved: CheckItem
     )
 
 
-def test_a_check_list_names_known_document_types_only(curator_client: Any) -> None:
-    checklist = CheckList.objects.earliest("pk")
+def test_the_list_of_check_lists_names_types_and_ontologies_and_the_version_in_force(curator_client: Any) -> None:
+    page = curator_client.get(reverse("admin:review_checklist_changelist")).content.decode()
+    row = page.split("basic-design</a>", 1)[1].split("</tr>", 1)[0]
+    checklist = CheckList.objects.get(code="basic-design")
+    for code in checklist.document_types:
+        assert str(DocumentType.objects.get(code=code)) in row
+        assert f">{code}<" not in row
+    published = Ontology.objects.get(domain=checklist.ontology_domain, status="published")
+    assert published.name_ja in row
+    in_force = version_in_force(checklist)
+    assert in_force is not None
+    assert f"v{in_force.number}" in row
+
+
+def test_types_and_ontology_of_a_check_list_are_chosen_by_name(curator_client: Any) -> None:
+    checklist = CheckList.objects.get(code="basic-design")
     page = reverse("admin:review_checklist_change", args=[checklist.pk])
-    asked = {"name_ja": "一覧", "name_en": "List", "ontology_domain": "", "document_types": "basic_design\n存在しない"}
+    name = str(DocumentType.objects.get(code="basic_design"))
+    ontology = Ontology.objects.get(domain=checklist.ontology_domain, status="published").name_ja
+    shown = curator_client.get(page).content.decode()
+    assert f"{ontology}</option>" in shown
+    assert 'value="basic_design"' in shown
+    asked = {"name_ja": "一覧", "name_en": "List", "ontology_domain": checklist.ontology_domain}
     no_versions = {"versions-TOTAL_FORMS": 0, "versions-INITIAL_FORMS": 0}
-    assert "不明な文書種別です: 存在しない" in curator_client.post(page, asked | no_versions).content.decode()
-    curator_client.post(page, asked | no_versions | {"document_types": "test_plan\nbasic_design"})
+    refused = curator_client.post(page, asked | no_versions | {"document_types": ["basic_design", "存在しない"]})
+    assert "存在しない は候補にありません" in refused.content.decode()
+    curator_client.post(page, asked | no_versions | {"document_types": ["test_plan", "basic_design"]})
     checklist.refresh_from_db()
     assert checklist.document_types == ["test_plan", "basic_design"]
+    read = client_of(make_user("読者")).get(page).content.decode()
+    assert name in read
+    assert ontology in read
+    assert "basic_design" not in read
 
 
 def test_the_item_list_takes_the_same_number_of_queries_for_few_and_for_many(

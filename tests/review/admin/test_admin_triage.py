@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from io import BytesIO
 from typing import Any
 from urllib.parse import quote
@@ -276,6 +277,12 @@ def test_the_changes_page_compares_with_an_earlier_review(client, review, tmp_pa
     assert 'id="diff-fixed"' in shown
     assert 'id="diff-open"' in shown
     assert 'id="diff-new"' not in shown
+    for part, which in (("fixed", review), ("open", second)):
+        rows = shown.split(f'id="diff-{part}"')[1].split("</table>")[0]
+        found = re.search(r'href="([^"#]+)#(fnd_[^"]+)"', rows)
+        assert found is not None
+        assert found[1] == reverse("admin:review_review_triage", args=[which.pk])
+        assert Finding.objects.get(public_id=found[2]).result.review_id == which.pk
     assert "rev_x" in page(client, second, "diff", base="rev_x")
 
 
