@@ -11,6 +11,7 @@ from django.http.response import HttpResponseBase
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from unfold.widgets import UnfoldAdminTextareaWidget
 
@@ -41,7 +42,7 @@ def _bench_form(template: Template, data: QueryDict | None) -> forms.Form:
             required=argument.is_required,
             initial=argument.sample,
             max_length=services.MAX_CHARACTERS,
-            help_text=argument.description,
+            help_text=gettext(argument.description),
             widget=UnfoldAdminTextareaWidget(attrs={"rows": 2}),
         )
         for argument in arguments_of(template)

@@ -161,7 +161,7 @@ class AuditEventAdmin(ReadOnlyMixin, KeysetModelAdmin):
     def named_action(self, event: AuditEvent) -> SafeString:
         return format_html('<span title="{}">{}</span>', event.action, action_name(event.action))
 
-    @admin.display(description=_("request"))
+    @admin.display(description=_("request id"))
     def request_code(self, event: AuditEvent) -> SafeString:
         return format_html('<code class="hub-nowrap">{}</code>', event.request_id)
 

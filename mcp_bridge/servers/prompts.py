@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Annotated
 
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext_noop
 from mcp.server.mcpserver import UserMessage
 from mcp.server.mcpserver.prompts import Prompt
 from pydantic import Field
@@ -38,16 +39,18 @@ _WORDS = {
         "no_graph_results": "(none)",
     },
 }
-Language = Annotated[str, Field(description="ja or en: the language of the text")]
+Language = Annotated[str, Field(description=gettext_noop("ja or en: the language of the text"))]
 
 
 def review_document_template(
-    document_type: Annotated[str, Field(description="文書種別: a code such as basic_design, or its name (基本設計書)")],
-    focus_areas: Annotated[str, Field(description="重点チェック領域, separated by commas")] = "",
+    document_type: Annotated[
+        str, Field(description=gettext_noop("文書種別: a code such as basic_design, or its name (基本設計書)"))
+    ],
+    focus_areas: Annotated[str, Field(description=gettext_noop("重点チェック領域, separated by commas"))] = "",
     severity_threshold: Annotated[
-        str, Field(description="報告する最低重要度: critical, major, minor or info")
+        str, Field(description=gettext_noop("報告する最低重要度: critical, major, minor or info"))
     ] = "info",
-    document_id: Annotated[str, Field(description="文書 ID, when the document is uploaded already")] = "",
+    document_id: Annotated[str, Field(description=gettext_noop("文書 ID, when the document is uploaded already"))] = "",
     language: Language = "ja",
 ) -> Filling:
     """Instructions for reviewing a document with this server's tools (文書レビュー実行用)."""
@@ -63,9 +66,9 @@ def review_document_template(
 
 
 def suggestion_generation(
-    finding: Annotated[str, Field(description="指摘事項の詳細: the finding as text or JSON")],
-    context: Annotated[str, Field(description="関連コンテキスト: the passage that it is about")],
-    guideline_ref: Annotated[str, Field(description="参照ガイドライン: an article or a title")] = "",
+    finding: Annotated[str, Field(description=gettext_noop("指摘事項の詳細: the finding as text or JSON"))],
+    context: Annotated[str, Field(description=gettext_noop("関連コンテキスト: the passage that it is about"))],
+    guideline_ref: Annotated[str, Field(description=gettext_noop("参照ガイドライン: an article or a title"))] = "",
     language: Language = "ja",
 ) -> Filling:
     """Instructions for writing a suggestion that repairs a finding (是正提案生成用)."""
@@ -79,8 +82,12 @@ def suggestion_generation(
 
 
 def rag_query_template(
-    check_item: Annotated[str, Field(description="チェック項目: a code such as BD-B02, or what is to be checked")],
-    document_context: Annotated[str, Field(description="文書コンテキスト: title and section that are looked at")],
+    check_item: Annotated[
+        str, Field(description=gettext_noop("チェック項目: a code such as BD-B02, or what is to be checked"))
+    ],
+    document_context: Annotated[
+        str, Field(description=gettext_noop("文書コンテキスト: title and section that are looked at"))
+    ],
     language: Language = "ja",
 ) -> Filling:
     """Instructions for turning a check item into search queries (RAG 検索クエリ生成用)."""
@@ -89,9 +96,15 @@ def rag_query_template(
 
 
 def context_synthesis(
-    vector_results: Annotated[str, Field(description="Vector 検索結果: passages of (vector_)search, as JSON")],
-    graph_results: Annotated[str, Field(description="Graph 検索結果: what graph_search gave, as JSON")] = "",
-    max_context_length: Annotated[str, Field(description="最大コンテキスト長: the most tokens of the result")] = "2000",
+    vector_results: Annotated[
+        str, Field(description=gettext_noop("Vector 検索結果: passages of (vector_)search, as JSON"))
+    ],
+    graph_results: Annotated[
+        str, Field(description=gettext_noop("Graph 検索結果: what graph_search gave, as JSON"))
+    ] = "",
+    max_context_length: Annotated[
+        str, Field(description=gettext_noop("最大コンテキスト長: the most tokens of the result"))
+    ] = "2000",
     language: Language = "ja",
 ) -> Filling:
     """Instructions for joining what several searches found into one context (コンテキスト統合用)."""
@@ -178,16 +191,26 @@ _EXPLAIN = {
         "false": "Leave the chain of reasoning out and give the conclusions only.",
     },
 }
-Domain = Annotated[str, Field(description="オントロジーのドメイン: system_design, test_plan, guideline or another")]
+Domain = Annotated[
+    str, Field(description=gettext_noop("オントロジーのドメイン: system_design, test_plan, guideline or another"))
+]
 
 
 def coverage_check_template(
-    document_structure: Annotated[str, Field(description="文書構造情報: the headings, as text or JSON")] = "",
-    required_categories: Annotated[str, Field(description="必須カテゴリ一覧: what the document must treat")] = "",
-    check_depth: Annotated[str, Field(description="チェック深度: shallow or deep")] = "shallow",
-    document_id: Annotated[str, Field(description="文書 ID, instead of the structure and the categories")] = "",
+    document_structure: Annotated[
+        str, Field(description=gettext_noop("文書構造情報: the headings, as text or JSON"))
+    ] = "",
+    required_categories: Annotated[
+        str, Field(description=gettext_noop("必須カテゴリ一覧: what the document must treat"))
+    ] = "",
+    check_depth: Annotated[str, Field(description=gettext_noop("チェック深度: shallow or deep"))] = "shallow",
+    document_id: Annotated[
+        str, Field(description=gettext_noop("文書 ID, instead of the structure and the categories"))
+    ] = "",
     domain: Domain = "",
-    check_type: Annotated[str, Field(description="検証の種類: coverage, hierarchy or required")] = "coverage",
+    check_type: Annotated[
+        str, Field(description=gettext_noop("検証の種類: coverage, hierarchy or required"))
+    ] = "coverage",
     language: Language = "ja",
 ) -> Filling:
     """Instructions for checking what a document covers (網羅性チェック用).
@@ -210,15 +233,19 @@ def coverage_check_template(
 
 
 def reasoning_template(
-    inference_result: Annotated[str, Field(description="推論結果: what reason_ontology answered, as JSON")] = "",
-    context: Annotated[str, Field(description="検証コンテキスト: what is being verified")] = "",
-    explain_reasoning: Annotated[str, Field(description="推論過程を説明するか: true or false")] = "true",
-    ontology_domain: Domain = "",
-    inference_type: Annotated[str, Field(description="推論の種類: subclass, property or consistency")] = "subclass",
-    target_class: Annotated[
-        str, Field(description="対象クラス: an IRI or a prefixed name such as hub:Performance")
+    inference_result: Annotated[
+        str, Field(description=gettext_noop("推論結果: what reason_ontology answered, as JSON"))
     ] = "",
-    question: Annotated[str, Field(description="問い: what is to be answered")] = "",
+    context: Annotated[str, Field(description=gettext_noop("検証コンテキスト: what is being verified"))] = "",
+    explain_reasoning: Annotated[str, Field(description=gettext_noop("推論過程を説明するか: true or false"))] = "true",
+    ontology_domain: Domain = "",
+    inference_type: Annotated[
+        str, Field(description=gettext_noop("推論の種類: subclass, property or consistency"))
+    ] = "subclass",
+    target_class: Annotated[
+        str, Field(description=gettext_noop("対象クラス: an IRI or a prefixed name such as hub:Performance"))
+    ] = "",
+    question: Annotated[str, Field(description=gettext_noop("問い: what is to be answered"))] = "",
     language: Language = "ja",
 ) -> Filling:
     """Instructions for explaining or asking for what follows from an ontology (オントロジー推論用).

@@ -240,6 +240,7 @@ class EntryInline(CuratedRowsMixin, HubTabularInline):
     ordering = ("position",)
     extra = 0
     hide_title = True
+    verbose_name = _("check item")
     verbose_name_plural = _("entries")
 
     def formfield_for_foreignkey(
