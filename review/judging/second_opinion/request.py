@@ -54,7 +54,9 @@ what is called missing belongs into a document of another kind than this one; th
 a cut of the line, a name, a piece of a program, an address or a text shown on a screen; the word that is called vague \
 stands in an explanation, a heading, a title, a quote or an example, and nobody builds or tests by it; the way to \
 write is usual in a table, a list or a document of this kind. "reason" says which. That the matter is small, or the \
-document short, is no reason. Then "quotes" is empty.
+document short, is no reason. A topic that is missing in a requirements document, a design or a test plan is never set \
+aside: what they have to treat is settled. A document of yet another kind (an operations design, a migration plan, a \
+test specification, a manual) may do without what documents of its kind do not treat. Then "quotes" is empty.
 - "confirmed" when the finding is right and a reviewer of this document would have its writer mend it, small things \
 too; "cannot_tell" when the passages do not let you tell. Then "quotes" is empty.
 - "opinions" has one entry for each finding. "reason" is one sentence of at most {MAX_REASON} characters."""
