@@ -35,7 +35,7 @@ def test_superusers_make_build_and_drop_a_set() -> None:
     made = EmbeddingSet.objects.get(name="小さく切る")
     page = client.get(reverse(LIST)).content.decode()
     assert "小さく切る" in page
-    assert "section 100/50 tokens" in page
+    assert "見出しごと、100 トークン、重なり 50" in page
     assert reverse("admin:knowledge_embeddingset_switch", args=[made.pk]) not in page
     client.post(reverse("admin:knowledge_embeddingset_build", args=[made.pk]))
     made.refresh_from_db()
