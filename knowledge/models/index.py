@@ -6,7 +6,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
-from django.utils.translation import gettext
+from django.utils.translation import gettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
 from pgvector.django import HalfVectorField
 
@@ -18,7 +18,10 @@ CHUNK_STRATEGIES = (
     (ChunkStrategy.FIXED.value, _("to the same size")),
     (ChunkStrategy.SEMANTIC.value, _("where the meaning changes")),
 )
-SIZE_UNITS = ((SizeUnit.TOKENS.value, _("tokens")), (SizeUnit.CHARACTERS.value, _("characters")))
+SIZE_UNITS = (
+    (SizeUnit.TOKENS.value, pgettext_lazy("units", "tokens")),
+    (SizeUnit.CHARACTERS.value, pgettext_lazy("units", "characters")),
+)
 
 
 class ChunkPolicy(models.Model):
