@@ -118,8 +118,13 @@ CACHES = {
     "default": {
         "BACKEND": "django.core.cache.backends.redis.RedisCache",
         "LOCATION": _cache_url,
-        "KEY_PREFIX": "hub",
-        "OPTIONS": {"socket_timeout": 2, "socket_connect_timeout": 2, "pool_class": "hub.core.valkey.SharedPool"},
+        "KEY_PREFIX": "hub-json",
+        "OPTIONS": {
+            "socket_timeout": 2,
+            "socket_connect_timeout": 2,
+            "pool_class": "hub.core.valkey.SharedPool",
+            "serializer": "hub.core.valkey.JsonValues",
+        },
     }
 }
 

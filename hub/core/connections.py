@@ -1,4 +1,4 @@
-"""Which of the configured servers the hub talks to in plain over a network, and whether a disk is encrypted."""
+"""Which of the configured servers the hub talks to in plain over a network or without a password; encrypted disks."""
 
 from __future__ import annotations
 
@@ -51,6 +51,21 @@ def plain_connections(config: Configuration) -> Iterator[str]:
             yield f"{name} is plain over the network to {parts.hostname}; {advice}"
     if not config.hub_public_url and not is_this_machine(config.hub_host):
         yield f"HUB_HOST {config.hub_host} is open to the network in plain; put a proxy with TLS in front"
+
+
+def open_queue(config: Configuration) -> str:
+    """Say that anybody who reaches the queue may use it, and what to do; empty where it asks for a password.
+
+    Who writes to it has the workers do what they like with the rows that are there, and reads what they are about to.
+    A socket is its folder's to guard.
+    """
+    parts = urlsplit(config.redis_url)
+    if not parts.hostname or parts.password:
+        return ""
+    return (
+        f"REDIS_URL has no password for {parts.hostname}: who reaches that port can queue work and read what waits; "
+        "set requirepass there, and redis://:PASSWORD@host:port/0 here"
+    )
 
 
 def _database_problem(name: str, url: str) -> str:

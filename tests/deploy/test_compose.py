@@ -67,5 +67,5 @@ def test_every_named_volume_is_declared(compose):
 
 def test_no_secret_has_a_default(compose):
     text = (ROOT / "docker-compose.yml").read_text()
-    for secret in ("SECRET_KEY", "POSTGRES_PASSWORD", "MINIO_PASSWORD"):
+    for secret in ("SECRET_KEY", "POSTGRES_PASSWORD", "REDIS_PASSWORD", "MINIO_PASSWORD"):
         assert f"${{{secret}:-" not in text

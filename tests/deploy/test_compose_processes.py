@@ -32,6 +32,7 @@ ENV = {
     "SECRET_KEY": "9Zk3vQx7Lm2Rt8Wp4Ns6Yd1Hb5Jc0Gf-Ua_Ei!oVzTqKrXwMlBn",
     "POSTGRES_PASSWORD": "x",
     "MINIO_PASSWORD": "minio",
+    "REDIS_PASSWORD": "5f0c1e7d",
 }
 WITHIN_S = 180
 
@@ -46,15 +47,18 @@ def servers(s3_endpoint: str, tmp_path: Path) -> Iterator[dict[str, str]]:
         superuser.execute("CREATE EXTENSION vector")
     s3_client(s3_endpoint).create_bucket(Bucket="hub")
     port = free_port()
+    services = yaml.safe_load((ROOT / "docker-compose.yml").read_text())["services"]
+    options = shlex.split(filled(services["redis"]["command"]))[1:]
     valkey = subprocess.Popen(
-        [str(valkey_program()), "--port", str(port), "--bind", "127.0.0.1", "--dir", str(tmp_path), "--save", ""],
+        [str(valkey_program()), *options, "--port", str(port), "--bind", "127.0.0.1", "--dir", str(tmp_path)],
         stdout=subprocess.DEVNULL,
     )
+    redis_url = filled(services["web"]["environment"]["REDIS_URL"]).replace("redis:6379", f"127.0.0.1:{port}")
     place = f"host={quote(str(server.socket_dir), safe='')}&port={server.port}"
     try:
         yield {
             "DATABASE_URL": f"postgresql://hub@/composed?{place}",
-            "REDIS_URL": f"redis://127.0.0.1:{port}/0",
+            "REDIS_URL": redis_url,
             "S3_ENDPOINT_URL": s3_endpoint,
         }
     finally:

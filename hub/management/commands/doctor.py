@@ -19,7 +19,7 @@ from hub.backups.runs import backup_state
 from hub.core.beat_signs import GONE_AFTER_S, seen_seconds_ago
 from hub.core.commands import HubCommand, cli_call
 from hub.core.confinement import can_leave_superuser, landlock_version
-from hub.core.connections import disk_is_encrypted, plain_connections
+from hub.core.connections import disk_is_encrypted, open_queue, plain_connections
 from hub.core.encryption.errors import KeyServiceUnavailable
 from hub.core.errors import HubError
 from hub.core.no_network import can_refuse_network
@@ -195,12 +195,16 @@ def _encryption() -> Iterator[dict[str, object]]:
 
 
 def _connections() -> Iterator[dict[str, object]]:
-    """What is plain over a network, and whether the embedded database's disk is seen to be encrypted."""
+    """What is plain over a network, whether the queue asks for a password, whether the embedded database's disk is
+    seen to be encrypted.
+    """
     plain = list(plain_connections(settings.CONFIG))
     for problem in plain:
         yield _line("network", "warning", problem)
     if not plain:
         yield _line("network", "ok", "nothing is plain over a network")
+    if problem := open_queue(settings.CONFIG):
+        yield _line("queue", "warning", problem)
     if settings.EMBEDDED_DATABASE:
         if disk_is_encrypted(settings.HUB_DATA_DIR):
             yield _line("database at rest", "ok", "on an encrypted disk")

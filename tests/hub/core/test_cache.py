@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Iterator
 from contextvars import Context
 from typing import Any
@@ -53,3 +54,20 @@ def test_another_server_has_connections_of_its_own(server: redis.Redis, settings
     settings.CACHES = {"default": {**settings.CACHES["default"], "LOCATION": elsewhere}}
 
     assert cache.get("文書") is None
+
+
+class Planted:
+    """A pickle that does something when it is read."""
+
+    def __reduce__(self) -> tuple[Any, tuple[str]]:
+        return pytest.fail, ("what was planted in the cache was run",)
+
+
+def test_who_writes_into_the_cache_has_nothing_run_by_who_reads_it(server: redis.Redis) -> None:
+    cache.set("文書", [1, {"版": 2.5}])
+    assert cache.get("文書") == [1, {"版": 2.5}]
+
+    server.set(cache.make_key("文書"), pickle.dumps(Planted()))
+
+    with pytest.raises(ValueError, match="decode"):
+        cache.get("文書")

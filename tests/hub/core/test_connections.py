@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from hub.config import Configuration
-from hub.core.connections import disk_is_encrypted, plain_connections
+from hub.core.connections import disk_is_encrypted, open_queue, plain_connections
 
 
 @pytest.mark.parametrize(
@@ -33,6 +33,22 @@ def test_what_is_plain_over_a_network_is_named_with_what_to_do(name: str, value:
     found = list(plain_connections(Configuration.model_validate({name: value})))
     assert [said in line and name.upper() in line for line in found] == ([True] if said else [])
     assert "hub:p@" not in "".join(found)
+
+
+@pytest.mark.parametrize(
+    ("url", "is_open"),
+    [
+        ("redis://cache.internal:6379/0", True),
+        ("redis://127.0.0.1:6379/0", True),
+        ("redis://:a-password@127.0.0.1:6379/0", False),
+        ("rediss://hub:a-password@cache.internal:6379/0", False),
+        ("", False),
+    ],
+)
+def test_a_queue_that_asks_for_no_password_is_named_also_on_this_machine(url: str, is_open: bool):
+    said = open_queue(Configuration.model_validate({"redis_url": url}))
+    assert ("requirepass" in said) == is_open
+    assert "a-password" not in said
 
 
 def test_a_disk_below_device_mapper_is_seen_to_be_encrypted(tmp_path):
