@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
+import json
 import tempfile
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -32,9 +34,9 @@ from knowledge.storage import get_blob_store
 MOST_KEPT_BYTES = 64 * 1024 * 1024
 # Somebody waits in one of the request threads, so that looking has to be quick and leave threads for others.
 AT_ONCE, MOST_WAIT_S, MOST_CPU_S, MOST_MEMORY_BYTES = 3, 15.0, 10.0, 1024 * 1024 * 1024
-# Pages of an office document are made once, and then looked at; a file that can't be made pages of isn't tried at once.
+# Pages of an office document are made once, and then looked at. What failed would fail again, and is not tried at once.
 MAKING_AT_ONCE, MOST_MAKING_S, MOST_MAKING_CPU_S, TRIED_AGAIN_AFTER_S = 2, 60.0, 45.0, 600.0
-ERROR_BYTES = 1024
+ERROR_BYTES, MOST_KEPT_FAILURES = 1024, 4096
 Key = TypeVar("Key", bound=Hashable)
 Result = TypeVar("Result")
 Value = TypeVar("Value")
@@ -77,17 +79,28 @@ class Kept(Generic[Key, Value]):
             self._bytes -= self._size(self._kept.pop(key))
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class Pages:
-    """The PDF that was made of a file, or why none could be, and when that was found out (monotonic seconds)."""
+@dataclasses.dataclass(frozen=True, slots=True)
+class Failure:
+    """Why a child could not do something, and when that was found out (monotonic seconds)."""
 
-    data: bytes = b""
-    error: ParseError | None = None
-    at: float = 0.0
+    error: ParseError
+    at: float = dataclasses.field(default_factory=time.monotonic)
 
     def holds(self) -> bool:
-        """Whether it still counts: a PDF for good, a reason for a while."""
-        return self.error is None or time.monotonic() - self.at < TRIED_AGAIN_AFTER_S
+        """Whether it was not long ago."""
+        return time.monotonic() - self.at < TRIED_AGAIN_AFTER_S
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Pages:
+    """The PDF that was made of a file, or why none could be."""
+
+    data: bytes = b""
+    failure: Failure | None = None
+
+    def holds(self) -> bool:
+        """Whether it still counts: a PDF for good, a failure for a while."""
+        return self.failure is None or self.failure.holds()
 
 
 def is_converted(version: DocumentVersion) -> bool:
@@ -110,14 +123,15 @@ def ask_original(
 ) -> Result:
     """Have a parser child look at a version's file, or at its pages, as one of `AT_ONCE` within `limits_of_looking`.
 
-    Pages that have to be made are made in a turn of the caller's. No permissions are applied.
+    Pages that have to be made are made in a turn of the caller's. What could not be done is not tried again for
+    `TRIED_AGAIN_AFTER_S`. No permissions are applied.
 
     :raises Conflict: it can't be looked at. :raises NoSuchPage: there is none of that number.
     :raises TooManyAtOnce: the caller has as many pages made, or waits for as many, as may be.
     :raises Unavailable: the processes that look are gone, or others look at so much that no turn came.
     """
     try:
-        with _file_of(principal, row) as path, turn_of(_places):
+        with _file_of(principal, row) as path, _remembering(row, task, arguments), turn_of(_places):
             return run_isolated(
                 task, path, load, filename=row.filename, limits=limits_of_looking(), arguments=arguments
             )
@@ -127,6 +141,22 @@ def ask_original(
         raise kind(_("The original can't be shown: {reason}"), code="original_not_shown", reason=reason) from error
     except HostLost as error:
         raise Unavailable(_("The original can't be shown now. Try again in a moment.")) from error
+
+
+@contextmanager
+def _remembering(row: DocumentVersion, task: str, arguments: Mapping[str, object]) -> Iterator[None]:
+    """Keep how a look fails in the block, and fail so at once when it is asked for again.
+
+    :raises ParseError: as the look did, or does.
+    """
+    asked = row.blob_id, task, hashlib.sha256(json.dumps(arguments, sort_keys=True).encode()).digest()
+    if (failure := _failures.get(asked)) is not None and failure.holds():
+        raise failure.error.with_traceback(None)
+    try:
+        yield
+    except ParseError as error:
+        _failures.put(asked, Failure(error))
+        raise
 
 
 @contextmanager
@@ -153,8 +183,8 @@ def _pages_of(principal: Principal, row: DocumentVersion) -> bytes:
         with _making.get().taken_by(principal):
             made = _kept_pages(row) or _made(row)
             _pages.put(row.blob_id, made)
-    if made.error is not None:
-        raise made.error.with_traceback(None)
+    if made.failure is not None:
+        raise made.failure.error.with_traceback(None)
     return made.data
 
 
@@ -168,7 +198,7 @@ def _made(row: DocumentVersion) -> Pages:
         with get_blob_store().local_path(row.blob_id) as path:
             data = run_isolated(PAGES_TASK, path, _load_file, filename=row.filename, limits=_limits_of_making())
     except ParseError as error:
-        return Pages(error=error, at=time.monotonic())
+        return Pages(failure=Failure(error))
     return Pages(data=data)
 
 
@@ -207,5 +237,6 @@ def turn_of(turn: threading.Lock | threading.BoundedSemaphore) -> Iterator[None]
 
 
 _pages: Kept[str, Pages] = Kept(MOST_KEPT_BYTES, size=lambda pages: len(pages.data) or ERROR_BYTES)
+_failures: Kept[Hashable, Failure] = Kept(MOST_KEPT_FAILURES, size=lambda _failure: 1)
 _places = threading.BoundedSemaphore(AT_ONCE)
 _making = PerProcess(lambda: Turns(most=MAKING_AT_ONCE, most_waiting=AT_ONCE - 1, wait_s=MOST_WAIT_S))

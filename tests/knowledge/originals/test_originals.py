@@ -67,6 +67,12 @@ def pages_of(path: Path, text: str, *, nth: int = 0) -> list[MarkedPage]:
     return mark_pages(partial(ask, path), document.markdown, document.blocks, start, start + len(text))
 
 
+@pytest.fixture(autouse=True)
+def nothing_failed_yet(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forget how files of the same bytes failed in other tests."""
+    monkeypatch.setattr(asking, "_failures", asking.Kept(100, size=lambda _failure: 1))
+
+
 @pytest.fixture
 def pdf(tmp_path: Path) -> Path:
     """Lines 40 points apart from y 700 down, at x 72, of 12 points; the first line again on a second page."""
@@ -265,6 +271,24 @@ def test_who_asks_for_a_picture_that_is_being_drawn_waits_for_it(
             asking._places.release()
     monkeypatch.undo()
     assert draw_page(reader, document.public_id, version=1, page=1, width=800).width
+
+
+@pytest.mark.django_db
+def test_a_page_that_takes_too_long_is_not_drawn_again_for_each_who_asks(
+    pdf: Path, collection: Collection, queue: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    document = stored(pdf, collection)
+    monkeypatch.setattr(shown, "_kept", kept_pictures(10**6))
+    monkeypatch.setattr(asking, "limits_of_looking", lambda: ParseLimits(wall_s=0.01, cpu_s=1))
+    first, second = (principal_with(Role.READER, collection) for _reader in range(2))
+    with pytest.raises(Conflict):
+        draw_page(first, document.public_id, version=1, page=2, width=800)
+    monkeypatch.setattr(asking, "limits_of_looking", lambda: pytest.fail("it was tried again"))
+    with pytest.raises(Conflict):
+        draw_page(second, document.public_id, version=1, page=2, width=800)
+    monkeypatch.setattr(asking, "limits_of_looking", ParseLimits)
+    monkeypatch.setattr(asking, "TRIED_AGAIN_AFTER_S", 0)
+    assert draw_page(second, document.public_id, version=1, page=2, width=800).width
 
 
 def test_looking_is_shorter_than_taking_in() -> None:
