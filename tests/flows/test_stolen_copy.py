@@ -148,6 +148,10 @@ def _use(hub: HubProcess, tmp_path: Path, docx_path: Path, before: list[str]) ->
     for form in ("json", "markdown", "html", "xlsx", "docx"):
         assert hub.call("GET", f"/reviews/{review['review_id']}/report", params={"format": form}).status_code == 200
     assert places(stolen(hub, tmp_path / "copy")) == {}
+    words = tmp_path / "given" / "words"
+    words.write_text("長い合言葉は忘れにくく当てにくい\n", encoding="utf-8")
+    hub.manage("backup", str(tmp_path / "backup"), "--encrypt-to", str(words))
+    assert places([tmp_path / "backup"]) == {}
     doctor = hub.manage("doctor", check=False).stdout
     assert re.search(r"ok +encryption: stored files: \d+ under key-[0-9a-f]+, 0 plain", doctor), doctor
 

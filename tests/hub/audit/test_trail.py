@@ -18,7 +18,7 @@ from hub.access.audit_verification import verify_trail
 from hub.access.models import AuditEvent, AuditSeal, AuditSealedLines
 from hub.access.principals import local_operator
 from hub.access.services import record_event
-from tests.hub.audit.trail import anchor, flipped, found_after, run, sealed, taken_back, write
+from tests.hub.audit.trail import anchor, flipped, flipped_json, found_after, run, sealed, taken_back, write
 
 pytestmark = pytest.mark.django_db
 TEXTS = ("action", "principal", "resource", "door", "request_id", "agent", "purpose", "kind", "code")
@@ -46,7 +46,8 @@ def test_a_flipped_byte_of_any_column_of_any_line_is_found_and_named(column):
             (text,) = run("SELECT " + column + " FROM access_auditevent WHERE id = %s", number)[0]  # noqa: S608
             change, value = f"{column} = %s", flipped(text, chance)
         elif column == "details":
-            change, value = "details = jsonb_set(details, '{number}', to_jsonb(%s::int))", 1000 + number
+            (text,) = run("SELECT details::text FROM access_auditevent WHERE id = %s", number)[0]
+            change, value = "details = %s::jsonb", flipped_json(text, chance)
         elif column == "at":
             change, value = "at = at + %s * interval '1 microsecond'", chance.choice([-1, 1])
         elif column == "user_id":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -66,6 +67,17 @@ def found_after(sql: str, *params: Any, anchors: tuple[Anchor, ...] = ()) -> Ver
     with taken_back():
         run(sql, *params)
         return verify_trail(anchors)
+
+
+def flipped_json(text: str, chance: random.Random) -> str:
+    """A JSON text with one character changed that is JSON still, and says something else."""
+    while True:
+        try:
+            changed = flipped(text, chance)
+            if json.loads(changed) != json.loads(text):
+                return changed
+        except ValueError:
+            continue
 
 
 def flipped(text: str, chance: random.Random) -> str:
