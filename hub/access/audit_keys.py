@@ -22,7 +22,7 @@ class AuditKey:
 
     def code(self, content: bytes) -> str:
         """Give the code of a content: the key's name and an HMAC-SHA256, 73 characters."""
-        return f"{self.key_id}.{hmac.new(self.secret, content, hashlib.sha256).hexdigest()}"
+        return f"{self.key_id}.{hmac.digest(self.secret, content, 'sha256').hex()}"
 
 
 @dataclass(frozen=True, slots=True)

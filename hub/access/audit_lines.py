@@ -7,13 +7,13 @@ What is sealed later, see :mod:`hub.access.audit_seals`, is the same bytes.
 
 from __future__ import annotations
 
-import hashlib
 import hmac
 import json
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import lru_cache
 from ipaddress import ip_address
 from typing import Any
 
@@ -158,17 +158,17 @@ def hash_of_query(text: str) -> str:
     """Give the hash that lines have of a question, 32 characters; it can't be found by trying without the key."""
     folded = " ".join(unicodedata.normalize("NFKC", text).casefold().split())
     secret = key_ring().current.secret
-    return hmac.new(secret, b"query " + folded.encode(errors="surrogatepass"), hashlib.sha256).hexdigest()[:32]
+    return hmac.digest(secret, b"query " + folded.encode(errors="surrogatepass"), "sha256").hex()[:32]
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401 (any JSON)
     """A value as PostgreSQL gives it back from jsonb, which keeps a number and not how it was written."""
     if type(value) in _AS_THEY_ARE:  # before the checks of classes, which cost more: every read writes a line
         return value
-    if isinstance(value, Mapping):
-        return {str(key): _plain(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(inner) for inner in value]
+    if isinstance(value, Mapping):
+        return {str(key): _plain(inner) for key, inner in value.items()}
     if isinstance(value, float) and value.is_integer():
         return int(value)
     return value
@@ -181,19 +181,20 @@ def _bounded_text(value: str) -> str:
     return text[:LONGEST_TEXT] + "…" if len(text) > LONGEST_TEXT else text
 
 
+@lru_cache(maxsize=1024)
 def _address(address: str | None) -> str | None:
     return None if address is None else ip_address(address).packed.hex()
 
 
 def _bounded(value: Any) -> Any:  # noqa: ANN401 (any JSON)
-    if type(value) is str:
-        return _bounded_text(value)
-    if isinstance(value, Mapping):
-        return {str(key)[:LONGEST_TEXT]: _bounded(inner) for key, inner in value.items()}
+    if type(value) in _AS_THEY_ARE:
+        return _bounded_text(value) if type(value) is str else value
     if isinstance(value, list | tuple | set | frozenset):
         items = sorted(value) if isinstance(value, set | frozenset) else list(value)
         more = len(items) - MOST_ITEMS
         return [*map(_bounded, items[:MOST_ITEMS]), *([f"… {more} more"] if more > 0 else [])]
+    if isinstance(value, Mapping):
+        return {str(key)[:LONGEST_TEXT]: _bounded(inner) for key, inner in value.items()}
     if isinstance(value, str):
         return _bounded_text(value)
     if isinstance(value, float) and not abs(value) < MOST_EXACT:

@@ -14,6 +14,7 @@ from django.db.models import Q, QuerySet
 
 from hub.access.versions import PublicationStatus
 from hub.core.bounds import check_row
+from hub.core.database import prepared_cursor
 from hub.core.errors import InvalidInput
 from hub.core.given_fields import GivenList, GivenText
 from hub.core.routing import read_connection
@@ -209,7 +210,7 @@ def _is_whole(text: str, name: str) -> bool:
 
 def _stamp() -> tuple[int, int]:
     """A pair that changes with every change of a published name, by whichever process. One query."""
-    with read_connection().cursor() as cursor:
+    with prepared_cursor(read_connection().alias) as cursor:
         cursor.execute(_STAMP)
         count, mark = cursor.fetchone()
         return count, mark

@@ -77,8 +77,9 @@ def _common(one: NDArray[np.int32], other: NDArray[np.int32]) -> tuple[NDArray[n
     if one.size > other.size:
         there, here = _common(other, one)
         return here, there
-    at = np.minimum(np.searchsorted(other, one), other.size - 1)
-    here = np.flatnonzero(other[at] == one)
+    # Methods, since numpy's functions of the same names take longer than looking through lists of this length.
+    at = np.minimum(other.searchsorted(one), other.size - 1)
+    (here,) = (other[at] == one).nonzero()
     return here, at[here]
 
 

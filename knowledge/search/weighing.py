@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from itertools import islice, repeat
 from typing import Any
 
@@ -287,6 +288,7 @@ def _chosen(
     return taken
 
 
+@lru_cache(maxsize=4096)
 def _idf(chunks_with_term: int, chunks: int) -> float:
     """Rate a term's rarity, always above zero. Source: Lucene's BM25Similarity, after Robertson & Zaragoza 2009."""
     return math.log(1 + (max(chunks, chunks_with_term) - chunks_with_term + 0.5) / (chunks_with_term + 0.5))

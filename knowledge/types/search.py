@@ -34,8 +34,10 @@ class SearchDetail(StrEnum):
     EXPLAIN = "explain"
 
     def includes(self, other: SearchDetail) -> bool:
-        levels = list(SearchDetail)
-        return levels.index(self) >= levels.index(other)
+        return _LEVELS[self] >= _LEVELS[other]
+
+
+_LEVELS = {level: place for place, level in enumerate(SearchDetail)}
 
 
 class SearchOrder(StrEnum):
