@@ -21,11 +21,12 @@ from selenium.webdriver.remote.webdriver import WebDriver
 from selenium.webdriver.support.ui import WebDriverWait
 
 from knowledge.models import Collection, OperationSample
-from review.models import CheckListVersion, Review
+from review.models import CheckListVersion, Finding, Review
 from tests.hub.admin.support import add_document
 from tests.hub.admin.test_browser import PATIENCE_S, chromium, page  # noqa: F401 (fixtures)
 from tests.review.admin.test_pages_browser import RUNS_OFF, picture, resize
 from tests.review.report.test_annotated import review_file
+from tests.review.triage.deciding import decide
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 LOOKS = [(1366, "ja", ""), (1366, "en", "dark"), (390, "ja", "dark"), (390, "en", "")]
@@ -103,10 +104,14 @@ def test_the_pages_that_home_leads_to_and_drafts_with_rows_break_no_rule(
     tmp_path: Path,
     live_server: Any,
 ) -> None:
+    finding = Finding.objects.filter(result__review=review_file(workbook(tmp_path))).first()
+    assert finding is not None
+    decide(finding, triage="rejected", reason="次期の範囲")
     document = add_document(tmp_path)
     draft = CheckListVersion.objects.order_by("pk")[0]
     CheckListVersion.objects.filter(pk=draft.pk).update(status="draft")
     addresses = {
+        "rejected rules": f"{reverse('admin:review_noise')}?rule={finding.rule_id}",
         "second factor": reverse("admin:hub_second_factor"),
         "sessions": reverse("admin:hub_sessions"),
         "password": reverse("admin:password_change"),
