@@ -36,6 +36,7 @@ django.setup()
 import openpyxl  # noqa: E402
 import pdfplumber  # noqa: E402
 from lxml import etree  # noqa: E402
+from pdfplumber.page import Page  # noqa: E402
 
 from knowledge.originals.annotated import TASKS, page_parts  # noqa: E402
 from knowledge.parsers.annotated.notes import Note  # noqa: E402
@@ -85,8 +86,13 @@ def quotes(parsed: ParsedDocument, most: int) -> list[Span]:
 
 def written_words(parsed: ParsedDocument, span: Span) -> str:
     """The words of a span that the file has: without what the Markdown marks them with."""
-    text = parsed.markdown[span.start : min(span.end, span.start + 300)]
-    text = re.sub(r"(?m)^\|?[ |:-]*-{3}[ |:-]*$|^#{1,6} ", "", text)
+    text = parsed.markdown[span.start : span.end]
+    kinds = {block.kind for block in parsed.blocks if block.start < span.end and span.start < block.end}
+    if BlockKind.HEADING in kinds:
+        text = re.sub(r"(?m)^#{1,6} ", "", text)
+    if BlockKind.TABLE not in kinds:  # bars that are no table's are the file's
+        return text
+    text = re.sub(r"(?m)^\|?[ |:-]*-{3}[ |:-]*$", "", text)
     return re.sub(r"<br>|\\(?=[|\\])|(?<!\\)\|", "", text)
 
 
@@ -141,10 +147,11 @@ def _pdf(path: Path) -> Iterator[tuple[str, str]]:
             chars = page.dedupe_chars(tolerance=1).chars if page.annots else []
             for note in page.annots:
                 corners = [float(value) for value in note["data"].get("QuadPoints", ())]
+                shown = [_as_shown(page, *place) for place in zip(corners[::2], corners[1::2], strict=True)]
                 words = ""
-                for first in range(0, len(corners), 8):
-                    across, down = corners[first : first + 8 : 2], corners[first + 1 : first + 8 : 2]
-                    top, bottom = page.height - max(down), page.height - min(down)
+                for first in range(0, len(shown), 4):
+                    across, down = zip(*shown[first : first + 4], strict=True)
+                    top, bottom = min(down), max(down)
                     inside = [
                         char
                         for char in chars
@@ -153,6 +160,12 @@ def _pdf(path: Path) -> Iterator[tuple[str, str]]:
                     ]
                     words += "".join(char["text"] for char in inside)
                 yield note["contents"] or "", words
+
+
+def _as_shown(page: Page, x: float, y: float) -> tuple[float, float]:
+    """Where a place of a note is from the top left of its page, which may be shown turned."""
+    width, height = (page.height, page.width) if page.rotation in (90, 270) else (page.width, page.height)
+    return {0: (x, height - y), 90: (y, x), 180: (width - x, y), 270: (height - y, width - x)}[page.rotation]
 
 
 def is_right(quote: str, words: Sequence[str], kind: str) -> bool:

@@ -23,7 +23,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from benchmarks.ocr_pages import DPI, TruePage, degraded, rendered_pages
+from benchmarks.ocr_pages import DPI, SEED, TruePage, degraded, rendered_pages
 from benchmarks.ocr_scans import scanned_pages
 from knowledge.parsers.ocr.engine import OcrEngine
 from knowledge.parsers.ocr.ppocr import PpOcr
@@ -55,17 +55,19 @@ class Measured:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--engines", nargs="*", default=list(ENGINES), choices=list(ENGINES))
+    parser.add_argument("--kinds", nargs="*", help="only pages of these kinds, such as vertical")
     parser.add_argument("--pages", type=int, default=0, help="only the first pages of each kind")
     parser.add_argument("--save", type=Path, help="write each reading's figures as JSON lines")
     parser.add_argument("--scans", type=Path, help="a folder of scans with their text as hOCR, instead of made pages")
+    parser.add_argument("--seed", type=int, default=SEED, help="of the made pages: others to look at while changing")
     options = parser.parse_args()
-    known = scanned_pages(options.scans) if options.scans else rendered_pages()
-    kinds = list(dict.fromkeys(page.kind for page in known))
+    known = scanned_pages(options.scans) if options.scans else rendered_pages(options.seed)
+    kinds = list(dict.fromkeys(page.kind for page in known if page.kind in (options.kinds or [page.kind])))
     pages = [page for kind in kinds for page in _of_kind(known, kind)[: options.pages or None]]
     found: list[Measured] = []
     for name in options.engines:
         with multiprocessing.get_context("fork").Pool(1) as pool:
-            measured, peak = pool.apply(_measure, (name, pages, not options.scans))
+            measured, peak = pool.apply(_measure, (name, pages, None if options.scans else options.seed))
         found += measured
         print(f"\n{name}: peak {peak:.0f} MiB with the pages themselves", flush=True)
         _print(measured, kinds)
@@ -78,12 +80,13 @@ def _of_kind(pages: Sequence[TruePage], kind: str) -> list[TruePage]:
     return [page for page in pages if page.kind == kind]
 
 
-def _measure(name: str, pages: Sequence[TruePage], with_degraded: bool) -> tuple[list[Measured], float]:
+def _measure(name: str, pages: Sequence[TruePage], seed: int | None) -> tuple[list[Measured], float]:
+    """Read pages clean, and with a seed as bad scans, too."""
     engine: OcrEngine = ENGINES[name]()
     found = []
-    for is_degraded in (False, True) if with_degraded else (False,):
+    for is_degraded in (False,) if seed is None else (False, True):
         for page in pages:
-            seen = degraded(page) if is_degraded else page
+            seen = degraded(page, seed) if is_degraded and seed is not None else page
             before = _processor_seconds()
             reading = read_image(engine, seen.image, scale=72 / DPI)
             found.append(_judged(name, seen, reading, is_degraded, _processor_seconds() - before))

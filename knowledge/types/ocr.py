@@ -13,6 +13,8 @@ Quad = tuple[Point, Point, Point, Point]
 
 # Source: measured on rendered pages; means below the first had one wrong character in twelve and more.
 UNUSABLE, UNCERTAIN, UNCERTAIN_LINE, UNCERTAIN_SHARE = 0.85, 0.95, 0.90, 0.10
+# Shorter ones are read into stamps and stains.
+LEAST_OF_A_LINE = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,13 +52,14 @@ class PageReading:
 
     @property
     def is_uncertain(self) -> bool:
-        """Whether somebody should look at the page beside its text."""
+        """Whether somebody should look at the page beside its text: also for the sake of one line that is garbage."""
         mean = self.confidence
         if mean is None:
             return False
         characters = sum(len(line.text) for line in self.lines)
         weak = sum(len(line.text) for line in self.lines if line.confidence < UNCERTAIN_LINE)
-        return mean < UNCERTAIN or weak > UNCERTAIN_SHARE * characters
+        has_garbage = any(line.confidence < UNUSABLE and len(line.text) >= LEAST_OF_A_LINE for line in self.lines)
+        return mean < UNCERTAIN or weak > UNCERTAIN_SHARE * characters or has_garbage
 
     @property
     def is_usable(self) -> bool:

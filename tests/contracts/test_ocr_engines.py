@@ -6,8 +6,9 @@ import difflib
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
-from PIL import Image, ImageDraw, ImageFont
+from PIL import Image, ImageChops, ImageDraw, ImageFont
 
 from knowledge.parsers.ocr.engine import OcrEngine, OcrUnavailable
 from knowledge.parsers.ocr.reading import read_image
@@ -58,6 +59,14 @@ class TestPages:
         for line in reading.lines:
             assert all(0 <= x <= turned.width * 0.36 + 5 and 0 <= y <= turned.height * 0.36 + 5 for x, y in line.quad)
 
+    def test_a_page_with_a_line_printed_over_another_is_uncertain(self, engine: OcrEngine) -> None:
+        lines = [*LINES * 5][:14]
+        page = page_picture(lines, size=24)
+        over = page_picture(["委託先の要員は情報の取扱いを学ぶ。"], size=24, top=128)
+        if engine.name.startswith("PP-OCR"):  # Tesseract is not sure of the page without it, either
+            assert not read_image(engine, page, scale=0.36).is_uncertain
+        assert read_image(engine, ImageChops.darker(page, over), scale=0.36).is_uncertain
+
     def test_a_blank_page_has_no_lines(self, engine: OcrEngine) -> None:
         assert written(engine, Image.new("L", (800, 600), 255)) == ""
 
@@ -74,7 +83,8 @@ def test_weights_that_are_not_the_published_ones_are_refused(tmp_path: Path) -> 
         verified(tmp_path / "ppocrv6_det.onnx")
 
 
-def test_columns_of_vertical_text_are_read_from_the_right() -> None:
+@pytest.mark.parametrize("is_noisy", [False, True], ids=["clean", "specks"])
+def test_columns_of_vertical_text_are_read_from_the_right(is_noisy: bool) -> None:
     if not FONT.exists():
         pytest.skip("no Japanese font is installed")
     try:
@@ -87,5 +97,10 @@ def test_columns_of_vertical_text_are_read_from_the_right() -> None:
     for column, text in enumerate(LINES):
         for row, char in enumerate(text.rstrip("。")):
             draw.text((850 - column * 90, 100 + row * 44), char, font=font, fill=0)
+    if is_noisy:
+        pixels = np.asarray(image).copy()
+        pixels[np.random.default_rng(1).random(pixels.shape) < 0.004] = 0
+        image = Image.fromarray(pixels)
+    assert engine.read(image).turn == 0
     text = written(engine, image)
     assert [text.index(line[:3]) for line in LINES] == sorted(text.index(line[:3]) for line in LINES)

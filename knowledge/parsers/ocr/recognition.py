@@ -12,18 +12,21 @@ from PIL import Image
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
 
-_HEIGHT, _LEAST_WIDTH, _MOST_WIDTH = 48, 160, 1600
+Places = NDArray[np.int64]
+
+_HEIGHT, _LEAST_WIDTH, _MOST_WIDTH = 48, 160, 1280
 # Characters outside of CP932 are mostly Chinese forms of Japanese ones; these are not.
 _ALSO_ALLOWED = "㎡é"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LineText:
-    """``centres`` are where the characters stand, from 0 to 1 of the picture's width."""
+    """``centres`` are where the characters stand, from 0 to 1 of the picture's width, ``chances`` how sure each is."""
 
     text: str
     confidence: float
     centres: tuple[float, ...] = ()
+    chances: tuple[float, ...] = ()
 
 
 class Recogniser:
@@ -34,7 +37,7 @@ class Recogniser:
         self._input = network.get_inputs()[0].name
         known = network.get_modelmeta().custom_metadata_map["character"].splitlines()
         self._characters = ["", *known, " "]
-        self._foreign = np.array([at for at, char in enumerate(self._characters) if char and not _is_allowed(char)])
+        self._is_foreign = np.array([bool(char) and not _is_allowed(char) for char in self._characters])
 
     def read(self, line: Image.Image) -> LineText:
         """Read a line; what can't be told from paper is an empty text of confidence 0."""
@@ -44,9 +47,8 @@ class Recogniser:
         planes = np.zeros((1, 3, _HEIGHT, max(width, _LEAST_WIDTH)), np.float32)
         planes[..., :width] = pixels
         found: Any = self._network.run(None, {self._input: planes})[0]
-        steps: NDArray[np.float32] = np.array(found[0])
-        steps[:, self._foreign] = 0
-        best = steps.argmax(1)
+        steps: NDArray[np.float32] = found[0]
+        best = self._best(steps)
         chance = steps[np.arange(len(best)), best]
         # A character lasts for several steps; between two of the same there is a step of none (class 0).
         first = (best > 0) & np.concatenate([[True], best[1:] != best[:-1]])
@@ -58,7 +60,15 @@ class Recogniser:
             text="".join(self._characters[at] for at in best[places]),
             confidence=float(chance[places].mean()),
             centres=tuple(min(float((place + 0.5) * share), 1.0) for place in places),
+            chances=tuple(chance[places].tolist()),
         )
+
+    def _best(self, steps: NDArray[np.float32]) -> Places:
+        """The likeliest allowed character of each step."""
+        best: Places = steps.argmax(1)
+        foreign = self._is_foreign[best]
+        best[foreign] = np.where(self._is_foreign, 0, steps[foreign]).argmax(1)
+        return best
 
 
 def _is_allowed(character: str) -> bool:
