@@ -33,7 +33,7 @@ from review.models import (
 from review.rules import UnknownRuleError, get_rule
 from review.types import JUDGED_BY_MODEL, Verdict
 
-KEPT_DATA = ("topic", "class")
+KEPT_DATA = ("topic", "topics", "class")
 """Keys of a finding's data whose values are codes of ours, never words of the document."""
 
 ERASED = Text(ja="（文書の削除に伴い、本文の引用を消去しました）", en="(quotes were erased with the document)")

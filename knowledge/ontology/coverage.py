@@ -39,6 +39,8 @@ _REPORTING = re.compile(
 _CASE = re.compile(
     r"テストケース|試験ケース|シナリオ|^\W*(?:TC|UT|IT|ST|AT|CT|PT|E2E|TEST)[-_ ]?[A-Z0-9]*[-_]?\d", re.I
 )
+# An entry of a table of contents without its page: 1.1 背景と目的.
+_LISTED_TITLE = re.compile(r"(?<![0-9.])[0-9]{1,2}(?:\.[0-9]{1,2}){1,3}[ 　][^\s0-9.…・|\]][^\n0-9….|\]]{1,60}")
 _ANNOUNCING = re.compile(r"[:：][\s*_]*$")
 _MENTIONS_SHOWN, _MOST_INDENT, _OVERVIEW_LEVELS = 3, 40, 2
 # Sections that introduce the document: a line labelled there with 目的 or 対象 is the whole document's.
@@ -100,6 +102,8 @@ class _Reader:
         glossary = [section for section in sections if _GLOSSARY.search(section.title)]
         self._glossary = tuple((section.start, section.end) for section in glossary)
         self._apparatus = (*((section.start, section.body_end) for section in self.contents), *self._history)
+        listed = "\n".join(text[section.body_start : section.body_end] for section in self.contents)
+        self._listed = tuple(match[0].strip() for match in _LISTED_TITLE.finditer(listed))
         self.by_id = {section.id: section for section in sections}
         passages = [each for each in self._passages() if not _EXAMPLE.search(each.text)]
         self.stating = tuple(each for each in passages if not only_names_a_document(each))
@@ -125,8 +129,14 @@ class _Reader:
             outer = following is not None and has_substance(self.text[following.start : following.end], following.kind)
             if following is not None and following.kind is BlockKind.CODE and _ANNOUNCING.search(first):
                 continue  # a sample under レスポンス: is what is sent, and not a section
-            if reads_as_heading(first) and (inner or (not rest and outer)):
+            if (title := self._listed_title(first)) and len(title) < len(first):
+                yield title, block.start, block.start + len(title)
+            elif reads_as_heading(first) and (inner or (not rest and outer)):
                 yield _ANNOUNCING.sub("", first).strip(), block.start, block.start + len(first)
+
+    def _listed_title(self, line: str) -> str:
+        """Return the entry of the table of contents that a line begins with: a heading that runs on into its text."""
+        return next((title for title in self._listed if line.startswith(title)), "")
 
     def _item_headings(self, block: Block, following: Block | None) -> Iterator[tuple[str, int, int]]:
         """Yield list items that head what is below them, and numbered lines that a list was made of: 1. 背景."""

@@ -54,7 +54,7 @@ def _is_about(case: Mapping[str, Any], defect: Defect, places: Sequence[tuple[in
     """
     data = defect.data
     if case.get("topic"):
-        return bool(data.get("topic") == case["topic"])
+        return case["topic"] in (data.get("topic"), *data.get("topics", ()))
     if case.get("identifiers") and data.get("identifiers"):
         return shares_identifiers(case["identifiers"], data["identifiers"])
     if case.get("variants") and data.get("variants"):

@@ -320,7 +320,8 @@ def signature_out(signature: Signature) -> SignatureOut:
 def _result_out(result: CheckResult, suspects: Sequence[str]) -> ResultOut:
     item = result.item_version
     # the topic of an empty section may be unknown: None
-    topics = sorted({finding.data["topic"] for finding in result.findings.all() if finding.data.get("topic")})
+    every = [finding.data for finding in result.findings.all()]
+    topics = sorted({code for data in every for code in (data.get("topic"), *data.get("topics", ())) if code})
     decisions = [
         DecisionOut(reason=one.reason, decided_by=one.actor_name, decided_at=one.at)
         for one in result.decisions.all()

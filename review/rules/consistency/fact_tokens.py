@@ -26,6 +26,8 @@ class Token(NamedTuple):
     bound: str
 
 
+# 表 2.1 システム機能一覧 numbers a table, and counts no systems.
+_CAPTIONED = re.compile(r"(?<![一-龯])(?:図|表|式|写真)[ 　]?$")
 _UNTIL = re.compile(r"\s*+(?:\([月火水木金土日]\))?\s*+(?:~|〜|から|–|—|-)\s*+(?:同年)?")
 
 
@@ -65,6 +67,8 @@ def _read(masked: str) -> Iterator[Token]:
 def _amounts(plain: str) -> Iterator[Token]:
     found: dict[int, Token] = {}
     for start, end, amount in find_amounts(plain):
+        if _CAPTIONED.search(plain, max(0, start - 3), start):
+            continue
         value = str(amount.value.normalize())
         if start in found:
             found[start] = found[start]._replace(value=f"{value}~{found[start].value}")

@@ -20,6 +20,10 @@ _TWO_KANJI = re.compile(r"[一-龯々]{2,4}")
 _LATIN_WORD = re.compile(r"[A-Za-zＡ-Ｚａ-ｚ]+(?:[-‐－][A-Za-zＡ-Ｚａ-ｚ]+)*")
 # Parts of file names, paths, variables, versions and markup are names of things, not words.
 _PART_OF_NAME = re.compile(r"[A-Za-z0-9_./\\@:#$%&+=<>{}\[\]\-－＿]")
+# A word that a cell consists of is a value, such as an account's name.
+_VALUE = re.compile(r"(?<=\|)[ \t*]*(?P<word>[A-Za-z]+)[ \t*]*(?=\|)")
+# A line of a narrow column may break within a word: ユーザ, ー認証.
+_GOES_ON = re.compile(r"[ \t　]*\n\s*[ーァィゥェォャュョッ]")
 _FOLDED_KANA = str.maketrans("ァィゥェォヵヶッャュョヮヴ", "アイウエオカケツヤユヨワブ", "ー・")
 _SHORTEST_KATAKANA = 3
 _JUDGED_CLASSES = frozenset({"名詞", "動詞", "形容詞", "形状詞", "副詞", "接続詞", "代名詞"})
@@ -42,7 +46,11 @@ def variants(text: str, blocks: tuple[Block, ...], synonyms: Iterable[tuple[str,
     Quotations in 「」, code, links and identifiers are not looked at; neither are proper names.
     """
     prose = read_prose(text, blocks)
-    words = [word for word in read_words(text, blocks) if not is_quoted(word.start, prose)]
+    words = [
+        word
+        for word in read_words(text, blocks)
+        if not is_quoted(word.start, prose) and not _GOES_ON.match(prose.masked, word.end)
+    ]
     found = [
         *_collect(by_lexeme(words)),
         *_collect(_tails(words)),
@@ -64,7 +72,8 @@ def _katakana(prose: Prose) -> Iterator[tuple[str, Occurrence]]:
     for match in _KATAKANA_WORD.finditer(prose.masked):
         word = match.group().strip("・･")
         key = normalise(word).translate(_FOLDED_KANA)
-        if len(key) >= _SHORTEST_KATAKANA and not is_quoted(match.start(), prose):
+        is_cut = _GOES_ON.match(prose.masked, match.end())
+        if len(key) >= _SHORTEST_KATAKANA and not is_cut and not is_quoted(match.start(), prose):
             start = match.start() + match.group().index(word)
             yield key, Occurrence(form=word, start=start, end=start + len(word))
 
@@ -76,12 +85,14 @@ def _latin(prose: Prose) -> Iterator[tuple[str, Occurrence]]:
     word alone in a cell may be a value.
     """
     ignored = set(shipped("terminology")["latin"]["ignore"])
+    values = {match["word"] for match in _VALUE.finditer(prose.masked)}
     for match in _LATIN_WORD.finditer(prose.masked):
         word = match.group()
         key = re.sub(r"[-‐－]", "", normalise(word)).casefold()
         if (
             len(key) > 1
             and key not in ignored
+            and word not in values
             and _stands_alone(prose.masked, match)
             and not is_quoted(match.start(), prose)
         ):

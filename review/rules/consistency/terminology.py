@@ -38,6 +38,8 @@ _ABBREVIATION = re.compile(r"(?<![A-Za-z0-9_\-./#@])[A-Z][A-Z0-9]{1,5}(?![A-Za-z
 _BRACKETED = re.compile(r"(?P<noun>[一-龯々ァ-ヴー]{2})[ \t]?[(（](?P<word>[A-Z][A-Z0-9]{1,5})[)）]")
 _JAPANESE = re.compile(r"[ぁ-ヿ一-龯]")
 _GLOSSARY = re.compile(r"用語|略語|略称|定義|glossary|abbreviation|terms", re.IGNORECASE)
+# What stands for any number or name: XX件, YYYY年.
+_HOLDS_A_PLACE = re.compile(r"X+|Y+|Z+|N+")
 _NUMBERED = re.compile(r"[A-Z]{1,2}[0-9]{1,4}")
 
 
@@ -165,7 +167,12 @@ def _used(target: RuleInput) -> dict[str, list[Span]]:
     found: dict[str, list[Span]] = {}
     for match in _ABBREVIATION.finditer(masked):
         word = match.group()
-        if word in known or _NUMBERED.fullmatch(word) or inside(skipped, match.start()):
+        if (
+            word in known
+            or _NUMBERED.fullmatch(word)
+            or _HOLDS_A_PLACE.fullmatch(word)
+            or inside(skipped, match.start())
+        ):
             continue
         if _stands_in_japanese(masked, match):
             found.setdefault(word, []).append(Span(start=match.start(), end=match.end()))

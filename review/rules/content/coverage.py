@@ -13,8 +13,9 @@ from knowledge.ontology.passages import has_content, has_substance
 from knowledge.text.outline import contents_ids
 from knowledge.types.documents import Block, BlockKind, Section
 from knowledge.types.requirements import Topic
-from review.rules.base import finding, rule, skipped
+from review.rules.base import finding, quoted, rule, skipped
 from review.rules.certainty import UNDECIDED
+from review.rules.content.due import Elsewhere, left_to_others
 from review.rules.content.left_out import undescribed_members
 from review.rules.content.nearest import is_hardly_known, nearest_lines
 from review.rules.content.unfilled import Unfilled, unfilled_parts
@@ -34,6 +35,7 @@ _LONGEST_COVER_LINE = 60
 def missing_topic(target: RuleInput) -> RuleOutcome:
     """Report each expected topic that is missing or only named.
 
+    Those that another document usually has are one finding.
     ``params["topics"]`` narrows the codes looked at; those in ``except`` are another check item's to tell.
     """
     others = set(target.params.get("except", ()))
@@ -43,10 +45,13 @@ def missing_topic(target: RuleInput) -> RuleOutcome:
     every = _judge_all(target.text, target.sections, target.blocks, target.topics)
     absent = (CoverageStatus.MISSING, CoverageStatus.MENTIONED)
     is_strange = is_hardly_known(target, every)
-    findings = tuple(
-        _missing_finding(each, every, target, is_strange=is_strange) for each in judged if each.status in absent
-    )
-    return RuleOutcome(findings=findings, examined=len(judged))
+    lacking = [each for each in judged if each.status in absent]
+    elsewhere = left_to_others(target, lacking)
+    due = [each for each in lacking if elsewhere is None or each not in elsewhere.judged]
+    findings = [_missing_finding(each, every, target, is_strange=is_strange) for each in due]
+    if elsewhere is not None:
+        findings.append(_elsewhere_finding(elsewhere, target))
+    return RuleOutcome(findings=tuple(findings), examined=len(judged))
 
 
 @rule(EMPTY, tags=("coverage", "structure"), defaults={"topics": ()}, reads_topics=True)
@@ -153,6 +158,34 @@ def _missing_finding(
             "headings": len(titles),
         },
         example=_example(topic, target),
+    )
+
+
+def _elsewhere_finding(found: Elsewhere, target: RuleInput) -> FindingDraft:
+    """What the document leaves out and need not have itself: ``data.topics`` are the codes."""
+    topics = [each.topic for each in found.judged]
+    contents = contents_ids(target.text, target.sections)
+    titles = tuple(section.title for section in target.sections if section.id not in contents)
+    return finding(
+        MISSING,
+        severity=Severity.MINOR,
+        key="|".join(topic.code for topic in topics),
+        texts="elsewhere",
+        evidence=tuple(Span(start=start, end=end) for each in found.judged for start, end in each.mentions[:1]),
+        searched=titles,
+        data={
+            "topic": None,
+            "topics": [topic.code for topic in topics],
+            "items": [topic.label_ja for topic in topics],
+            "certainty_kind": "elsewhere",
+        },
+        words={
+            "labels": Text(
+                ja=quoted(topic.label_ja for topic in topics).ja, en=quoted(topic.label_en for topic in topics).en
+            ),
+            "reason": found.reason,
+            "headings": len(titles),
+        },
     )
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hub.core.texts import Text
+from knowledge.text.identifier_shapes import Role
 from knowledge.text.identifiers import read_families
 from knowledge.text.outline import apparatus, inside, place
 from knowledge.text.sentences import sentences_around
@@ -167,10 +168,12 @@ class _Reader:
                 yield from ((row.cells[i].start, row.cells[i].end) for i in columns if i < len(row.cells))
 
     def _identified_lines(self) -> set[int]:
-        """Return the starts of lines that define a requirement id: the whole row is the requirement."""
+        """Return the starts of lines that define a requirement id: the whole row is one. Those of risks are none."""
         text = self._target.text
         families = read_families(text, self._target.sections, self._target.blocks)
-        definitions = [mention.start for family in families for mention in family.definitions]
+        definitions = [
+            mention.start for family in families if family.role is not Role.REGISTER for mention in family.definitions
+        ]
         return {text.rfind("\n", 0, start) + 1 for start in definitions}
 
 

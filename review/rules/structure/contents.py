@@ -11,7 +11,7 @@ from itertools import pairwise
 from hub.core.texts import Text
 from knowledge.text.folding import fold_compact, narrow
 from knowledge.text.numbering import heading_number
-from knowledge.text.outline import contents_ids, is_history, unnumbered_title
+from knowledge.text.outline import contents_ids, inside, is_history, unnumbered_title
 from knowledge.text.structure import heading_text, is_contents_title, is_table_of_contents
 from knowledge.types.documents import BlockKind, Section
 from review.rules.base import finding, listed, rule, skipped
@@ -21,6 +21,10 @@ from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span
 _PAGE = re.compile(r"(?<![\s.．…‥・\-|])[\s.．…‥・\-|]++(?:[0-9]{1,4}|[ivx]{1,5})\s*+$")
 _MARK = re.compile(r"^[ \t]*(?:[-*+]\s+|\|\s*)")
 _LINK = re.compile(r"\[(?P<text>[^\]]{1,500}+)\]\([^)]{0,2000}+\)")
+# A PDF's table of contents may have several entries in one line, and the last page number at the end of a title.
+_GLUED = re.compile(r"(?<=[^\s0-9.])(?=[0-9]{1,2}\.[0-9]{1,2}[ 　])")
+_GLUED_PAGE = re.compile(r"(?<=[^\s0-9.])[0-9]{1,3}$")
+_NUMBERED_LINE = re.compile(r"^[ \t]*(?=[0-9]{1,2}\.[0-9])[^\n|]{2,80}", re.MULTILINE)
 _MANY_MISSING = 0.5
 
 
@@ -49,7 +53,8 @@ def toc_mismatch(target: RuleInput) -> RuleOutcome:
     numbers: dict[str, set[str | None]] = defaultdict(set)
     for section in sections:
         numbers[_title(section)].add(section.number)
-    gone = [entry for entry in entries if entry.title not in numbers]
+    lines = _numbered_lines(target, contents)
+    gone = [entry for entry in entries if entry.title not in numbers and not _begins_line(entry, lines)]
     renumbered = [
         entry
         for entry in entries
@@ -61,15 +66,21 @@ def toc_mismatch(target: RuleInput) -> RuleOutcome:
     absent = [s for s in body if s.level in levels and _title(s) not in titles and s.number not in renamed]
     if not (gone or renumbered or absent):
         return RuleOutcome(examined=len(entries))
-    return RuleOutcome(findings=(_finding(target, gone, renumbered, absent, len(entries)),), examined=len(entries))
+    otherwise = [span for each in gone for line, span in lines if each.number and _is_numbered(line, each.number)]
+    return RuleOutcome(
+        findings=(_finding(target, gone, renumbered, absent, entries, otherwise),), examined=len(entries)
+    )
 
 
 def _entries(target: RuleInput) -> Iterator[Entry]:
     for start, end in [*_listings(target)] or [*_listings_under_a_line(target)]:
         position = start
         for line in target.text[start:end].splitlines(keepends=True):
-            if entry := _entry(line.rstrip("\r\n"), position):
-                yield entry
+            at = position
+            for part in _GLUED.split(line.rstrip("\r\n")):
+                if entry := _entry(part, at):
+                    yield entry
+                at += len(part)
             position += len(line)
 
 
@@ -106,6 +117,26 @@ def _entry(line: str, start: int) -> Entry | None:
     )
 
 
+def _numbered_lines(target: RuleInput, contents: frozenset[str]) -> tuple[tuple[str, Span], ...]:
+    """Return the lines of running text that begin with the number of a section, folded: headings that a file lost."""
+    skipped = [(section.start, section.end) for section in target.sections if section.id in contents]
+    found = _NUMBERED_LINE.finditer(narrow(target.text))
+    return tuple(
+        (fold_compact(match[0]), Span(start=match.start(), end=match.end()))
+        for match in found
+        if not inside(skipped, match.start())
+    )
+
+
+def _begins_line(entry: Entry, lines: tuple[tuple[str, Span], ...]) -> bool:
+    titles = fold_compact(entry.written), fold_compact(_GLUED_PAGE.sub("", entry.written))
+    return entry.number is not None and any(line.startswith(titles) for line, _ in lines)
+
+
+def _is_numbered(line: str, number: str) -> bool:
+    return line.startswith(number) and not line[len(number) :].startswith((".", *"0123456789"))
+
+
 def _title(section: Section) -> str:
     return fold_compact(unnumbered_title(section.title))
 
@@ -119,30 +150,39 @@ def _levels(entries: list[Entry], sections: list[Section]) -> set[int]:
 
 
 def _finding(
-    target: RuleInput, gone: list[Entry], renumbered: list[Entry], absent: list[Section], total: int
+    target: RuleInput,
+    gone: list[Entry],
+    renumbered: list[Entry],
+    absent: list[Section],
+    entries: list[Entry],
+    otherwise: list[Span],
 ) -> FindingDraft:
+    """Say all differences. The last entry is quoted where headings are to be added below it; ``otherwise`` are lines
+    of the text that begin with the number of an entry that is gone.
+    """
     kinds = (
         ("目次にあるが見出しがない", "listed without a heading", [entry.written for entry in gone]),
         ("番号が違う", "listed with another number", [entry.written for entry in renumbered]),
         ("目次にない見出し", "headings not listed", [section.title.strip() for section in absent]),
     )
     spans = [entry.span for entry in (*gone, *renumbered)] + [heading_span(target.text, each) for each in absent]
+    spans += [*otherwise, *([entries[-1].span] if absent else [])]
     differences = sum(len(names) for _, _, names in kinds)
     first = next(names[0] for _, _, names in kinds if names)
     return finding(
         "structure.toc_mismatch",
         severity=Severity.MINOR,
         key="|".join(name for _, _, names in kinds for name in names),
-        evidence=tuple(sorted(spans, key=lambda span: span.start)),
+        evidence=tuple(sorted(set(spans), key=lambda span: span.start)),
         data={"not_in_text": kinds[0][2], "renumbered": kinds[1][2], "not_in_contents": kinds[2][2]},
-        confidence=max(0.0, 1 - (len(gone) + len(renumbered)) / total),
+        confidence=max(0.0, 1 - (len(gone) + len(renumbered)) / len(entries)),
         words={
             "count": differences,
             "differences": Text(
                 ja="。".join(f"{ja}: {listed(names)}" for ja, _, names in kinds if names),
                 en="; ".join(f"{en}: {listed(names)}" for _, en, names in kinds if names),
             ),
-            "total": total,
+            "total": len(entries),
             "first": first,
         },
     )

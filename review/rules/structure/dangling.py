@@ -41,6 +41,8 @@ _REQUIREMENTS = re.compile(r"(?P<name>要件定義書|基本設計書|詳細設�
 _NAMELESS = re.compile(
     r"(?<![一-龯ァ-ヴー])(?:別途の?|別の|他の)(?:資料|文書|書類|ドキュメント|ファイル)を?(?:参照|参考|ご覧)"
 )
+# 表 2.1 に示す names a table.
+_OF_A_FIGURE = re.compile(r"(?:図|表|式|写真)\s*$")
 _BEFORE = 24
 
 
@@ -87,7 +89,7 @@ def _sections(target: RuleInput) -> Iterator[Dangling | None]:
         written = target.text[match.start() : match.end()].strip()
         if named := _REQUIREMENTS.search(before):
             yield from _in_related(target, named["name"], number, written, span)
-        elif known and not _OF_ANOTHER.search(before):
+        elif known and not _OF_ANOTHER.search(before) and not _OF_A_FIGURE.search(before):
             yield None if number in known else Dangling(written=written, span=span)
 
 

@@ -11,6 +11,7 @@ from knowledge.text.folding import normalise
 from review.rules.style.base import WITH_HEADINGS, Mark, Params, pattern_rule, text_rule, unit_rule
 from review.rules.style.reading import JAPANESE, JAPANESE_LETTER, Unit, UnitKind
 
+_QUOTED = re.compile(r"「[^「」]*」|『[^『』]*』")
 _WIDE = f"{JAPANESE}「」『』（）［］【】〈〉《》、。・！？〜～：；…"
 _FULL = {"!": "！", "?": "？", ":": "：", "~": "〜", "･": "・"}
 # Both 〜 U+301C and ～ U+FF5E are in use for the wave dash and are both full width.
@@ -55,9 +56,11 @@ def mark_width(unit: Unit, params: Params) -> Iterator[Mark]:
 
 @unit_rule("style.exclamation_question", defaults={"marks": ("!", "！", "?", "？")}, by_default=False, skips_named=True)
 def exclamation_question(unit: Unit, params: Params) -> Iterator[Mark]:
-    """Mark every exclamation or question mark. ``marks``: which."""
+    """Mark every exclamation or question mark outside of 「」, which say what others write. ``marks``: which."""
+    quoted = [match.span() for match in _QUOTED.finditer(unit.plain)]
     for match in re.finditer("[!！?？]", unit.plain):
-        if match[0] in params["marks"] and unit.is_japanese:
+        is_quoted = any(start <= match.start() < end for start, end in quoted)
+        if match[0] in params["marks"] and unit.is_japanese and not is_quoted:
             yield Mark(*match.span())
 
 

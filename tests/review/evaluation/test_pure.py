@@ -22,6 +22,12 @@ def said(*defects: Defect) -> Said:
     return Said(decided=True, defects=defects)
 
 
+def test_a_finding_that_names_several_topics_is_about_each_of_them() -> None:
+    several = said(Defect(rule_id="coverage.missing_topic", data={"topic": None, "topics": ["purpose", "scope"]}))
+
+    assert [answer({"topic": code}, several, "") for code in ("scope", "glossary")] == ["fail", "pass"]
+
+
 def test_json_lines_json_and_excel_give_the_same_cases() -> None:
     book = Workbook()
     book.active.append([*CASE, "identifiers", "weight"])

@@ -26,6 +26,7 @@ def test_abbreviations_explained_nowhere_are_one_finding_with_counts():
         "アクセス制御リスト（以下「ACL」という。）を使う。ACLで守る。",
         "Access Control List (ACL) を使う。ACLで守る。",
         "ACLで守る。\n\n## 用語\n\n| 用語 | 説明 |\n|---|---|\n| ACL | アクセス制御の一覧 |",
+        "成功時は「XX件を登録しました」と示し、NN回まで試す。",
         "ACLで守る。\n\n## 略語一覧\n\n- ACL: アクセス制御の一覧",
     ],
 )

@@ -159,3 +159,7 @@ def test_a_related_document_that_says_otherwise_is_quoted(ours, theirs):
     (found,) = outcome_of(RULE, replace(rule_input(document(ours)), related=(related,))).findings
 
     assert [span.document for span in found.evidence] == ["", "doc_r"]
+
+
+def test_the_number_of_a_table_counts_nothing():
+    assert findings("表 2.1 システム機能要件一覧", "表 2.2 システムで扱う情報") == ()

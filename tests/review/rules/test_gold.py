@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -114,9 +115,13 @@ def findings_for(row: dict) -> list[FindingDraft] | None:
     return judge[row["check_type"]](row, beside(row["document"]))
 
 
+def topics_in(data: Mapping[str, Any]) -> tuple[Any, ...]:
+    return (data["topic"], *data.get("topics", ()))
+
+
 def of_topic(row: dict, outcomes: Outcomes) -> list[FindingDraft] | None:
     code = topic_of_row()[row["id"]]
-    return matching(outcomes, ("coverage.missing_topic", "coverage.empty_section"), lambda f: f.data["topic"] == code)
+    return matching(outcomes, ("coverage.missing_topic", "coverage.empty_section"), lambda f: code in topics_in(f.data))
 
 
 def of_spelling(row: dict, outcomes: Outcomes) -> list[FindingDraft] | None:

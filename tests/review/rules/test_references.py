@@ -46,6 +46,7 @@ def test_references_to_sections_that_are_not_there_are_one_finding():
         "標準ガイドライン第7章に従う。要件定義書の3.2節を満たす。第3編第4章による。",
         "版は 3.2 とし、1.5 倍の余裕を見る。",
         "別紙1を参照する。",
+        "機能を表 9.1 に示す。遷移は図 9.2 のとおり。",
         "`第9章`",
     ],
 )
@@ -72,6 +73,21 @@ def test_a_section_of_a_related_document_is_looked_up_there():
     (found,) = outcome(DANGLING, text, related=requirements).findings
 
     assert found.data["references"] == ["要件定義書 9.9節"]
+
+
+GLUED = (
+    "# 要件定義書\n\n## 目次\n\n第1章 業務要件1.1 背景と目的1.2 業務の概要2\n\n# 第1章 業務要件\n\n"
+    "1.1 背景と目的日々の業務で使う。\n\n1.2 {0}この章で述べる。\n"
+)
+
+
+def test_entries_and_headings_that_run_into_each_other_are_told_apart():
+    """A PDF may have lost the line breaks of its table of contents, and those behind its headings."""
+    (found,) = outcome(CONTENTS, GLUED.format("システムの概要")).findings
+
+    assert found.data["not_in_text"] == ["1.2 業務の概要2"]
+    assert any("システムの概要" in GLUED.format("システムの概要")[span.start : span.end] for span in found.evidence)
+    assert outcome(CONTENTS, GLUED.format("業務の概要")).findings == ()
 
 
 TOC = (

@@ -55,6 +55,8 @@ def test_spellings_of_one_word_are_one_finding_with_counts(text, expected):
         "Googleカレンダーに書く。Google Driveに置く。GoogleカレンダーとGoogle マップ",
         "カートに入れる。cartテーブルに書く。shopping cartの表。`cart` の値。",
         "説明は description とし、type_description に置く。",
+        "ユーザーを登録する。\n\n・パスワードの入力によりユーザ\n\nー認証を行う。",
+        "| 名前 | 備考 |\n|---|---|\n| admin | Admin画面を開ける |\n\nadminで入る。",
     ],
 )
 def test_different_words_code_and_quotations_are_no_variants(text):

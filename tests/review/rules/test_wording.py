@@ -32,6 +32,12 @@ def test_a_sentence_that_obliges_is_a_requirement_wherever_it_stands():
     assert by_class("画面は適宜見直した。" + "操作の説明を続ける。" * 300) == {}
 
 
+def test_the_row_of_a_risk_is_no_requirement():
+    rows = "| R1 | 情報漏えい | 設定等の誤りで、大量の通信が起きる。 |\n| R2 | 停止 | 復旧に手間取る。 |\n"
+
+    assert by_class(f"## 想定リスク\n\n| ID | リスク | 説明 |\n|---|---|---|\n{rows}") == {}
+
+
 def test_words_that_only_look_vague_are_left_alone():
     text = "## 要件\n\n- 均等に配ること。同等の等級であること。値が等しいこと。\n- 十分条件、適切性を記録すること。\n"
 

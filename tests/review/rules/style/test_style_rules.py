@@ -98,6 +98,7 @@ LEFT_ALONE = [
     ("style.fullwidth_alphanumeric", "定員は30名。"),
     ("style.stray_letter", "x軸の値をC言語で。n 個の点を比べる"),
     ("style.mark_width", "Is this OK? URL: http://example.com/?a=1"),
+    ("style.exclamation_question", "確認画面に「返却しますか？」と表示する。"),
     ("style.discouraged_mark", "電話は03-1234-5678。Wi-Fiを使う。"),
     ("style.punctuation", "約1,000円、3.14、A, B, C。Node.jsを使う。"),
     ("style.bracket_pair", "1) 氏名。「『写し』を添える」。It's 1 < 2."),

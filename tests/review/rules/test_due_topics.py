@@ -1,0 +1,84 @@
+"""Which of the topics that a document leaves out it owes itself, and which another document usually has."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from review.types import FindingDraft, RuleInput
+from tests.review.markdown import outcome_of, rule_input
+from tests.shipped_topics import load_topics
+
+RULE = "coverage.missing_topic"
+BODY = "# {title}\n\n## 1. 目的\n受付を電子化する。\n\n## 2. 監視\n5 分ごとに死活監視を行う。\n{more}"
+CASES = "# 結合テスト\n\n| No | テスト内容 | 想定結果 | 結果 |\n| --- | --- | --- | --- |\n" + "".join(
+    f"| {number} | 氏名を空欄にして登録ボタンを押す。 | 「氏名を入力してください」と表示される。 | OK |\n"
+    for number in range(1, 13)
+)
+
+
+def design(title: str = "受付システム基本設計書", more: str = "") -> RuleInput:
+    text = BODY.format(title=title, more=more)
+    return replace(rule_input(text, topics=load_topics("basic_design")), title=title)
+
+
+def left_to_others(target: RuleInput) -> FindingDraft | None:
+    found = [each for each in outcome_of(RULE, target).findings if each.data.get("topics")]
+    assert len(found) <= 1
+    return found[0] if found else None
+
+
+def missing(target: RuleInput) -> set[str | None]:
+    return {each.data["topic"] for each in outcome_of(RULE, target).findings}
+
+
+def test_topics_that_nothing_in_the_document_calls_for_are_one_minor_finding():
+    found = left_to_others(design())
+
+    assert found is not None
+    assert found.data["topics"] == ["nfr_migration", "test_policy"]
+    assert (found.severity, found.data["topic"]) == ("minor", None)
+    assert found.message.ja.startswith("「移行性」、「テスト方針」の記載がありません。")
+
+
+@pytest.mark.parametrize(
+    ("more", "code"),
+    [("現行システムのデータを使う。", "nfr_migration"), ("結合テストの結果を見る。", "test_policy")],
+)
+def test_what_the_document_itself_speaks_of_is_due(more: str, code: str):
+    target = design(more=f"\n## 3. その他\n{more}\n")
+    found = left_to_others(target)
+
+    assert found is not None
+    assert code not in found.data["topics"]
+
+
+def test_a_document_on_one_topic_owes_that_one_and_what_is_said_of_every_document():
+    target = design(title="受付システム データベース設計書")
+    found = left_to_others(target)
+
+    assert found is not None
+    assert {"nfr_availability", "interface_design"} <= set(found.data["topics"])
+    assert {"data_design", "scope", "glossary"} <= missing(target)
+    assert "データ設計" in found.message.ja
+
+
+@pytest.mark.parametrize("title", ["受付システム基本設計書", "要件定義書", "運用テスト計画書"])
+def test_a_document_on_the_whole_system_is_on_no_single_topic(title: str):
+    assert "nfr_availability" in missing(design(title=title))
+
+
+def test_a_list_of_test_cases_is_no_test_plan():
+    target = rule_input(CASES, document_type="test_plan", topics=load_topics("test_plan"))
+
+    (found,) = outcome_of(RULE, target).findings
+
+    assert {"tp_schedule", "tp_entry_criteria", "tp_risk"} <= set(found.data["topics"])
+    assert "テストケースの一覧" in found.message.ja
+
+
+def test_a_plan_with_cases_stays_a_plan():
+    target = rule_input(CASES, document_type="test_plan", topics=load_topics("test_plan"))
+
+    assert "tp_schedule" in missing(replace(target, title="結合テスト計画書"))
