@@ -15,10 +15,13 @@ from knowledge.text.structure import section_at
 from knowledge.text.tables import Cell, Row, read_tables
 from knowledge.types.documents import BlockKind, Section
 from review.rules.base import finding, rule, shipped, skipped
+from review.rules.consistency.case_rows import cases_at_odds
 from review.rules.consistency.contradictions import Contradiction, contradictions, contradictions_across
+from review.rules.consistency.exclusive import exclusive_decisions
 from review.rules.consistency.fact_names import EXAMPLE, conditions_of
 from review.rules.consistency.facts import read_facts
 from review.rules.consistency.item_tables import rows_twice, types_otherwise
+from review.rules.consistency.matrices import marks_otherwise
 from review.rules.consistency.quantities import Quantity, amounts, generic_labels, read_quantities
 from review.rules.consistency.sequences import read_sequences
 from review.rules.consistency.stated_twice import (
@@ -63,6 +66,9 @@ def conflicting_value(target: RuleInput) -> RuleOutcome:
         *rows_otherwise(target.text, target.sections, target.blocks),
         *types_otherwise(target.text, target.sections, target.blocks),
         *rows_twice(target.text, target.sections, target.blocks),
+        *cases_at_odds(target.text, target.sections, target.blocks),
+        *marks_otherwise(target.text, target.sections, target.blocks),
+        *exclusive_decisions(target.text, target.sections, target.blocks),
     ]
     if not (
         quantities or facts or orders or compared or stated or amounts(read_prose(target.text, target.blocks).masked)
