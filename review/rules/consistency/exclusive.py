@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -45,7 +45,7 @@ class _Stated(NamedTuple):
     sentence: Span
 
 
-def _stated(pattern: re.Pattern[str], masked: str, skipped: list[tuple[int, int]]) -> _Stated | None:
+def _stated(pattern: re.Pattern[str], masked: str, skipped: Sequence[tuple[int, int]]) -> _Stated | None:
     """The first sentence or cell that states it of the system to be: not of the present one, nor of an alternative."""
     for match in pattern.finditer(masked):
         start, end = sentences_around(masked, match.start(), match.end(), borders="\n|")

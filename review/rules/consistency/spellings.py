@@ -11,7 +11,14 @@ from knowledge.text.folding import normalise
 from knowledge.types.documents import Block
 from review.rules.base import shipped
 from review.rules.consistency.spelling_types import Kind, Occurrence, Spellings, is_quoted, ranked
-from review.rules.consistency.written_names import beside_loanwords, bracketed, dotted, in_two_scripts, misspelt
+from review.rules.consistency.written_names import (
+    beside_loanwords,
+    bracketed,
+    dotted,
+    in_two_scripts,
+    misspelt,
+    on_screen,
+)
 from review.rules.prose import Prose, Word, read_prose, read_words
 
 _KATAKANA_WORD = re.compile(r"[ァ-ヴヷ-ヺー・･ｦ-ﾟ]{2,}")
@@ -60,6 +67,7 @@ def variants(text: str, blocks: tuple[Block, ...], synonyms: Iterable[tuple[str,
         *_collect(bracketed(prose)),
         *_collect(in_two_scripts(prose)),
         *_collect(beside_loanwords(prose)),
+        *_in_two_languages(on_screen(prose)),
         *misspelt(text, prose),
         *_named(prose, Kind.SYNONYM, synonyms),
         *_named(prose, Kind.KANA_KANJI, (tuple(forms) for forms in shipped("terminology")["pairs"]["forms"])),
@@ -138,6 +146,12 @@ def _is_gloss(masked: str, match: re.Match[str], names: tuple[str, ...]) -> bool
     if before[-1:] not in ("（", "("):
         return False
     return any(before[:-1].rstrip().endswith(name) for name in names)
+
+
+def _in_two_languages(keyed: Iterable[tuple[str, Occurrence]]) -> Iterator[Spellings]:
+    for group in _collect(keyed):
+        if len({form.isascii() or form[0].isascii() for form, _ in group.forms}) > 1:
+            yield Spellings(kind=Kind.SYNONYM, forms=group.forms)
 
 
 def _collect(keyed: Iterable[tuple[str, Occurrence]]) -> Iterator[Spellings]:

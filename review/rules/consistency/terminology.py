@@ -34,7 +34,9 @@ _KIND_NAMES = {
 _PLACES_SHOWN = 20
 _COMPOUND_TAIL = re.compile(r"[一-龯々]{2,6}|[ァ-ヴー]{2,12}")
 # Letters of names such as SRV-01, WPF/XAML paths, MS-DOS and version strings are parts of something longer.
-_ABBREVIATION = re.compile(r"(?<![A-Za-z0-9_\-./#@])[A-Z][A-Z0-9]{1,5}(?![A-Za-z0-9_]|-[A-Za-z0-9]|\.[A-Za-z0-9])")
+_ABBREVIATION = re.compile(
+    r"(?<![A-Za-z0-9_\-.#@])(?<![^一-龯]/)[A-Z][A-Z0-9]{1,5}(?![A-Za-z0-9_]|-[A-Za-z0-9]|\.[A-Za-z0-9])"
+)
 _BRACKETED = re.compile(r"(?P<noun>[一-龯々ァ-ヴー]{2})[ \t]?[(（](?P<word>[A-Z][A-Z0-9]{1,5})[)）]")
 _JAPANESE = re.compile(r"[ぁ-ヿ一-龯]")
 _GLOSSARY = re.compile(r"用語|略語|略称|定義|glossary|abbreviation|terms", re.IGNORECASE)
@@ -182,7 +184,7 @@ def _used(target: RuleInput) -> dict[str, list[Span]]:
 def _stands_in_japanese(masked: str, match: re.Match[str]) -> bool:
     """A word of an English phrase or name (MIT License, IBM Cloud) is no abbreviation of the document's."""
     before, after = masked[max(0, match.start() - 2) : match.start()], masked[match.end() : match.end() + 2]
-    beside = f"{before.strip()[-1:]}{after.strip()[:1]}"
+    beside = f"{before.strip(' /')[-1:]}{after.strip()[:1]}"
     return bool(_JAPANESE.search(beside)) and not re.search(r"[A-Za-z]", beside)
 
 

@@ -34,6 +34,7 @@ _LOWER_WORD = re.compile(
     r"(?<![A-Za-z0-9_./\\\-@:#<>{}=&?])(?<![A-Za-z] )[a-z]{4,12}(?=[ぁ-んァ-ヴー一-龯])"
     r"(?!テーブル|カラム|クラス|タグ|関数|メソッド|フォルダ|ディレクトリ|キー|属性|要素|型|列|値|ファイル|項目|コマンド|オブジェクト|エンティティ|コンポーネント)"
 )
+_PART_NAME = r"(?<![A-Za-z0-9_./\-一-龯々ァ-ヴーに])(?P<name>{names})[ 　]?(?P<part>{parts})(?![一-龯々ァ-ヴー])"
 _KATAKANA = re.compile(r"(?<![ァ-ヴー])[ァ-ヴー]{2,12}(?![ァ-ヴー])")
 _MIXED_NAME = re.compile(
     r"(?<![A-Za-z0-9_./@:\-])(?P<first>[A-Z][A-Za-z]{2,20})"
@@ -86,6 +87,27 @@ def beside_loanwords(prose: Prose) -> Iterator[tuple[str, Occurrence]]:
         if not is_quoted(match.start(), prose):
             key = f"alone:{english.get(match[0], match[0])}"
             yield key, Occurrence(form=match[0], start=match.start(), end=match.end())
+
+
+def on_screen(prose: Prose) -> Iterator[tuple[str, Occurrence]]:
+    """Key parts of a screen that are called in English or in Japanese: Searchボタン beside 検索ボタン."""
+    pattern, english = _parts_of_screen()
+    for match in pattern.finditer(prose.masked):
+        if not is_quoted(match.start(), prose):
+            word = match["name"].casefold()
+            key = f"screen:{english.get(word, word)} {match['part']}"
+            yield key, Occurrence(form=match[0], start=match.start(), end=match.end())
+
+
+@lru_cache(maxsize=1)
+def _parts_of_screen() -> tuple[re.Pattern[str], dict[str, str]]:
+    """The pattern of names in front of a part of a screen, and the Japanese that stands for each of them."""
+    table = shipped("terminology")["on_screen"]
+    english = {word: japanese[0] for word, japanese in table["words"].items()}
+    english |= {each: japanese[0] for japanese in table["words"].values() for each in japanese}
+    names = "|".join(sorted(map(re.escape, english), key=len, reverse=True))
+    parts = "|".join(table["parts"])
+    return re.compile(_PART_NAME.format(names=names, parts=parts), re.IGNORECASE), english
 
 
 @lru_cache(maxsize=1)

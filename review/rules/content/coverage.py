@@ -19,6 +19,7 @@ from review.rules.content.due import Elsewhere, left_to_others
 from review.rules.content.left_out import undescribed_members
 from review.rules.content.nearest import is_hardly_known, nearest_lines
 from review.rules.content.unfilled import Unfilled, unfilled_parts
+from review.rules.content.unnumbered import unnumbered_cases
 from review.rules.prose import is_polite
 from review.rules.structure.headings import heading_span, sheet_titles
 from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span
@@ -73,7 +74,7 @@ def empty_section(target: RuleInput) -> RuleOutcome:
         for section in sections
         if _is_reported_empty(section, empty, first_text, target.title) and (not wanted or section.start in topics)
     )
-    parts = () if wanted else (*unfilled_parts(target), *undescribed_members(target))
+    parts = () if wanted else (*unfilled_parts(target), *undescribed_members(target), *unnumbered_cases(target))
     unfilled = tuple(map(_unfilled_finding, _told_once(parts)))
     return RuleOutcome(findings=(*findings, *unfilled), examined=len(sections))
 

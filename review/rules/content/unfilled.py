@@ -51,6 +51,11 @@ _FILLED_LATER = re.compile(
 _IDENTIFIER = re.compile(r"(?=.{0,3}[A-Za-zＡ-Ｚ])[A-Za-zＡ-Ｚ]{1,6}[-_]?[0-9０-９]{2,6}")
 _MARKS = frozenset("○◯〇●◎×✕✓✔☑△▲*CRUDcrud")
 _FEWEST_ROWS, _FEWEST_HEADS, _ROWS_SHOWN = 3, 3, 3
+# What is counted and not named: （その他2テーブル）.
+_UNNAMED = re.compile(
+    r"(?<![一-龯々ぁ-んァ-ヴー])(?:その他|ほか|他)の?[0-9０-９]{1,3}(?:個|種類?|つ|項目|画面|テーブル|機能|帳票|拠点)(?=[)）\s|、。]|$)",
+    re.MULTILINE,
+)
 _AROUND_MARK = " \t\n　（）()【】[]"
 _COVER_TABLES, _LONGEST_COVER = 2, 8
 _OPEN = re.compile(_OPEN_VALUE, re.I)
@@ -81,6 +86,7 @@ def unfilled_parts(target: RuleInput) -> Iterator[Unfilled]:
                 spans = tuple(Span(start=each.start("label"), end=each.end("value")) for each in lines)
                 yield Unfilled(titles=tuple(each["label"].strip() for each in lines), spans=spans)
     yield from _open_marks(target, blocks)
+    yield from _unnamed(target, blocks)
     tables = read_tables(target.text, target.blocks)
     yield from _cover_labels(tables, target)
     for table in tables:
@@ -110,6 +116,20 @@ def _open_marks(target: RuleInput, blocks: list[Block]) -> Iterator[Unfilled]:
     if found:
         spans = tuple(Span(start=match.start(), end=match.end()) for match in found)
         yield Unfilled(titles=tuple(dict.fromkeys(match.group().strip() for match in found)), spans=spans)
+
+
+def _unnamed(target: RuleInput, blocks: list[Block]) -> Iterator[Unfilled]:
+    """Yield what a list counts and does not name."""
+    kinds = (BlockKind.LIST, BlockKind.TABLE)
+    found = [
+        match
+        for block in blocks
+        if block.kind in kinds
+        for match in _UNNAMED.finditer(target.text, block.start, block.end)
+    ]
+    if found:
+        spans = tuple(Span(start=match.start(), end=match.end()) for match in found)
+        yield Unfilled(titles=tuple(dict.fromkeys(match.group() for match in found)), spans=spans, texts="unnamed")
 
 
 def _cover_labels(tables: tuple[Table, ...], target: RuleInput) -> Iterator[Unfilled]:

@@ -7,6 +7,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from hub.core.texts import Text
@@ -16,11 +17,13 @@ from knowledge.text.outline import apparatus, inside, place
 from knowledge.text.sentences import sentences_around
 from knowledge.text.structure import section_at
 from knowledge.text.tables import read_tables
+from knowledge.types.documents import BlockKind
 from review.rules.base import counted, filled, finding, rule, shipped, skipped
 from review.rules.prose import Prose, Segment, Word, is_polite, read_prose, read_words
 from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span
 
 _NUMBER_BEFORE = re.compile(r"[0-9０-９一二三四五六七八九十百千万億]+\s*[^\s0-9、。]{0,4}$")
+_LABEL_LINE = re.compile(r"\W{0,4}(?P<label>\w[^\n:：*]{0,20}?)\**\s*[:：]?\**")
 _PLACES_SHOWN = 20
 _NEAR = 8
 _WORDS_SHOWN = 5
@@ -82,7 +85,7 @@ class _Reader:
     def places(self, entry: dict[str, Any]) -> Iterator[Place]:
         """Yield the expressions of one class in document order, none twice."""
         last_end = -1
-        own_columns = list(self._cells_under(re.compile(entry["columns"]))) if "columns" in entry else []
+        own_columns = self._named_by(re.compile(entry["columns"])) if "columns" in entry else []
         for start, end in sorted({*self._by_word(entry), *self._by_surface(entry)}, key=lambda s: (s[0], -s[1])):
             if start < last_end or inside(self._skipped, start) or inside(self._prose.quoted, start):
                 continue
@@ -130,8 +133,9 @@ class _Reader:
 
     def _by_surface(self, entry: dict[str, Any]) -> Iterator[tuple[int, int]]:
         for wanted in entry["words"]:
-            if "surface" in wanted:
-                for match in re.finditer(re.escape(wanted["surface"]), self._prose.masked):
+            if "surface" in wanted or "pattern" in wanted:
+                pattern = wanted.get("pattern") or re.escape(wanted["surface"])
+                for match in re.finditer(pattern, self._prose.masked):
                     before = self._prose.masked[max(0, match.start() - 8) : match.start()]
                     if not wanted.get("after_number") or _NUMBER_BEFORE.search(before):
                         yield match.span()
@@ -160,6 +164,18 @@ class _Reader:
 
     def _segment(self, offset: int) -> Segment:
         return self._prose.segments[max(0, bisect_right(self._starts, offset) - 1)]
+
+    def _named_by(self, titles: re.Pattern[str]) -> list[tuple[int, int]]:
+        """The cells and the lists below a name that matches, in the text's order."""
+        return sorted([*self._cells_under(titles), *self._lists_under(titles)])
+
+    def _lists_under(self, titles: re.Pattern[str]) -> Iterator[tuple[int, int]]:
+        """Yield the lists below a line that only names them: **期待結果**:."""
+        for line, listing in pairwise(self._target.blocks):
+            is_pair = line.kind is BlockKind.PARAGRAPH and listing.kind is BlockKind.LIST
+            name = _LABEL_LINE.fullmatch(self._target.text[line.start : line.end].strip()) if is_pair else None
+            if name and titles.search(name["label"]):
+                yield listing.start, listing.end
 
     def _cells_under(self, titles: re.Pattern[str]) -> Iterator[tuple[int, int]]:
         for table in read_tables(self._target.text, self._target.blocks):

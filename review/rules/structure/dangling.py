@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from urllib.parse import unquote
 
 from hub.core.texts import Text
@@ -41,9 +43,13 @@ _REQUIREMENTS = re.compile(r"(?P<name>要件定義書|基本設計書|詳細設�
 _NAMELESS = re.compile(
     r"(?<![一-龯ァ-ヴー])(?:別途の?|別の|他の)(?:資料|文書|書類|ドキュメント|ファイル)を?(?:参照|参考|ご覧)"
 )
+_NAMED_FIGURE = re.compile(
+    r"(?<![A-Za-z一-龯々ァ-ヴー])(?P<name>(?![上下次本別付左右前後]図)[A-Za-z一-龯々ァ-ヴー]{1,12}図)を?(?:参照|ご覧)"
+)
+_PICTURE = re.compile(r"!\[|<img|```(?:mermaid|plantuml)", re.IGNORECASE)
 # 表 2.1 に示す names a table.
 _OF_A_FIGURE = re.compile(r"(?:図|表|式|写真)\s*$")
-_BEFORE = 24
+_BEFORE, _MOST_FIGURES = 24, 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +65,7 @@ class Dangling:
 def dangling_reference(target: RuleInput) -> RuleOutcome:
     """Report all references to sections, annexes and anchors that do not exist, in one finding per document."""
     checked, dangling = 0, []
-    for found in (*_sections(target), *_annexes(target), *_links(target), *_nameless(target)):
+    for found in (*_sections(target), *_annexes(target), *_links(target), *_nameless(target), *_figures(target)):
         checked += 1
         if found:
             dangling.append(found)
@@ -132,6 +138,18 @@ def _nameless(target: RuleInput) -> Iterator[Dangling]:
     masked = read_prose(target.text, target.blocks).masked
     for match in _NAMELESS.finditer(masked):
         yield Dangling(written=match.group(), span=Span(start=match.start(), end=match.end()))
+
+
+def _figures(target: RuleInput) -> Iterator[Dangling | None]:
+    """Check figures that are referred to by a name alone, ER図参照: nothing else has it, and there is no picture."""
+    if _PICTURE.search(target.text) or any(block.kind is BlockKind.CODE for block in target.blocks):
+        return
+    masked = read_prose(target.text, target.blocks).masked
+    references: dict[str, list[Span]] = defaultdict(list)
+    for match in _NAMED_FIGURE.finditer(masked):
+        references[match["name"]].append(Span(start=match.start(), end=match.end()))
+    for name, spans in islice(references.items(), _MOST_FIGURES):
+        yield None if masked.count(name) > len(spans) else Dangling(written=name, span=spans[0])
 
 
 def _defining(target: RuleInput) -> Iterator[tuple[int, int]]:

@@ -34,6 +34,12 @@ def test_an_explanation_anywhere_is_enough(text):
     assert outcome(text).findings == ()
 
 
+def test_a_unit_is_an_abbreviation_and_a_path_is_none():
+    (found,) = outcome("密度は 56.4件/KSLOC とする。設定は /etc/ABCD にある。").findings
+
+    assert found.data["abbreviations"] == {"KSLOC": 1}
+
+
 def test_brackets_behind_different_nouns_explain_nothing():
     text = "開発範囲（MVP）を示す。\n\n必須テーブル（MVP）を示す。\n\nMVPで作る。"
 

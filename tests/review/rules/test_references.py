@@ -58,6 +58,16 @@ def test_a_document_without_numbers_is_not_judged_by_them():
     assert outcome(DANGLING, "# 設計書\n\n## 目的\n\n第3章を参照。\n").skip_reason
 
 
+@pytest.mark.parametrize(
+    ("more", "expected"),
+    [("", ["ER図"]), ("\n\nER図は次のとおり。", None), ("\n\n![構成](a.png)", None)],
+)
+def test_a_figure_that_is_named_and_nowhere_else_spoken_of_is_not_there(more, expected):
+    found = outcome(DANGLING, CHAPTERS.format(f"残りの2つの表はER図参照。上図を参照。{more}")).findings
+
+    assert [each.data["references"] for each in found] == ([expected] if expected else [])
+
+
 def test_links_to_anchors_that_are_not_there_are_reported():
     text = CHAPTERS.format("[構成](#2-構成)と[監視](#3-監視)を見る。")
 

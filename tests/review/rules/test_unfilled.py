@@ -87,3 +87,35 @@ def test_what_every_sheet_leaves_open_under_one_name_is_one_finding():
     sheet = "## {0}\n\n| システム名 | 版数 | 作成日 |\n|---|---|---|\n| 予約 | 第　版 | 2026年4月1日 |\n"
 
     assert unfilled("# 仕様書\n\n" + sheet.format("A01") + "\n" + sheet.format("A02")) == [["第　版", "第　版"]]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "# 表\n\n| 表名 | 用途 |\n|---|---|\n| 職員 | 氏名 |\n| （その他2テーブル） | 別に示す |\n",
+            [["その他2テーブル"]],
+        ),
+        ("# 表\n\n- 職員ほか3画面\n- その他の3件は別に示す。\n", []),
+    ],
+)
+def test_what_is_counted_and_not_named_is_found(text, expected):
+    assert unfilled(text) == expected
+
+
+CASE_ROWS = "".join(f"| {at} | 空欄のまま登録する。 | 「氏名を入力してください」と出る。 |\n" for at in "abcdefghijkl")
+
+
+@pytest.mark.parametrize(
+    ("head", "document_type", "expected"),
+    [
+        ("| 区分 | 手順 | 期待結果 |", "test_plan", ["unnumbered"]),
+        ("| No. | 手順 | 期待結果 |", "test_plan", []),
+        ("| 区分 | 手順 | 期待結果 |", "basic_design", []),
+    ],
+)
+def test_a_list_of_cases_has_numbers(head, document_type, expected):
+    target = rule_input(f"# 一覧\n\n{head}\n|---|---|---|\n{CASE_ROWS}", document_type=document_type)
+    found = outcome_of("coverage.empty_section", target).findings
+
+    assert [each.data.get("certainty_kind") for each in found] == expected

@@ -99,3 +99,18 @@ def test_an_expected_result_has_to_say_what_is_seen():
     assert found.data["expressions"] == {"正しく": 1, "想定どおり": 1}
     assert outcome_of("wording.ambiguous", told).findings == ()
     assert by_class(table + "| 1 | 集計 | 正しく表示される |\n") == {}
+
+
+def test_an_expected_result_that_leaves_two_answers_open_decides_no_test():
+    text = "# 試験\n\n#### 1: 権限\n\n**手順**:\n\n1. または、開く。\n\n**期待結果**:\n\n- 拒まれる\n- または、戻る\n"
+    rows = "| 項目 | 期待結果 |\n|---|---|\n| 削除 | 204/200が返る |\n| 取得 | 200 が返る |\n"
+
+    said = [
+        [
+            each.data["expressions"]
+            for each in outcome_of("wording.ambiguous", rule_input(one, document_type="test_plan")).findings
+        ]
+        for one in (text, rows)
+    ]
+
+    assert said == [[{"または、": 1}], [{"204/200": 1}]]
