@@ -124,7 +124,8 @@ def _values_by_key(table: Table, at: int) -> dict[str, Cell]:
 
 
 def _are_alike(one: str, other: str) -> bool:
-    first, second = fold_compact(one), fold_compact(other)
+    """Whether one says the other: 審査の記録 and 審査記録 are one."""
+    first, second = (fold_compact(each).replace("の", "") for each in (one, other))
     return first in second or second in first
 
 

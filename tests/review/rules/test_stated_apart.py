@@ -88,3 +88,11 @@ def test_what_a_list_has_and_the_marks_have_not_is_told_where_the_others_agree()
 )
 def test_decisions_of_which_only_one_can_hold_are_told_together(text, expected):
     assert [name for _, name in kinds(text)] == expected
+
+
+@pytest.mark.parametrize(("said", "expected"), [("審査の記録", []), ("審査の中止", [("row", "b-coreの責務")])])
+def test_a_row_that_two_tables_give_in_other_words_is_one(said, expected):
+    one = table("部品 | 責務 | 言語", "a-core | 受付 | Go", f"b-core | {said} | Go", "c-core | 通知 | Go")
+    other = table("部品 | 責務 | 主管", "a-core | 受付 | 甲", "b-core | 審査記録 | 乙", "c-core | 通知 | 甲")
+
+    assert kinds(f"## 1. 構成\n\n{one}\n\n## 2. 分担\n\n{other}") == expected
