@@ -11,6 +11,7 @@ from django.conf import settings
 from django.db import connection
 from django.test import override_settings
 from django.utils import translation
+from hypothesis import settings as hypothesis_settings
 from pytest_django.plugin import DjangoDbBlocker
 from xdist.remote import Producer
 from xdist.scheduler import LoadFileScheduling
@@ -27,6 +28,9 @@ from tests.lanes import FAST_LANE, group_of, is_slow
 EMPTIES_TABLES = "hub_tests"
 APPEND_ONLY_TRIGGER = "hub_append_only"
 REPOSITORY = Path(__file__).resolve().parent.parent
+
+hypothesis_settings.register_profile("suite", deadline=None)  # how long an example takes is the machine's affair
+hypothesis_settings.load_profile("suite")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

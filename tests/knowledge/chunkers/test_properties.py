@@ -41,7 +41,7 @@ def embed(texts: Sequence[str]) -> np.ndarray:
 
 
 @given(DOCUMENTS, OPTIONS)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_chunks_are_verbatim_within_size_and_cover_all_blocks(markdown: str, options: ChunkOptions) -> None:
     blocks = markdown_blocks(markdown)
     sections = build_sections(markdown, blocks)
@@ -52,7 +52,7 @@ def test_chunks_are_verbatim_within_size_and_cover_all_blocks(markdown: str, opt
 
 
 @given(DOCUMENTS)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_section_chunks_stay_in_the_section_of_their_last_character(markdown: str) -> None:
     blocks = markdown_blocks(markdown)
     sections = build_sections(markdown, blocks)
@@ -63,7 +63,7 @@ def test_section_chunks_stay_in_the_section_of_their_last_character(markdown: st
 
 
 @given(DOCUMENTS)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_sections_form_a_tree_over_the_text(markdown: str) -> None:
     sections = build_sections(markdown, markdown_blocks(markdown))
 

@@ -1,14 +1,13 @@
 import unicodedata
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from knowledge.embedders.base import default_prefixes, prepare_text
 from knowledge.text.folding import normalise
 
 
-@settings(deadline=None)
 @given(
     st.lists(st.text(alphabet="aか゛ｶﾞ漢字。\u3099\u0301 ①㈱", min_size=1, max_size=40), max_size=3), st.integers(1, 90)
 )

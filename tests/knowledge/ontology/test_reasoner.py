@@ -54,7 +54,7 @@ def shared(facts: Any) -> set[tuple[Any, ...]]:
     }
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(a_fact, min_size=3, max_size=14))
 def test_it_infers_what_owlrl_infers(facts):
     graph = declared()
@@ -69,7 +69,7 @@ def test_it_infers_what_owlrl_infers(facts):
     assert shared(closure.facts()) == shared(oracle)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.lists(a_fact, min_size=3, max_size=14))
 def test_every_proof_starts_from_what_is_asserted_and_rests_on_what_was_shown_before(facts):
     graph = declared()

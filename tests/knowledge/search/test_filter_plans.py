@@ -75,7 +75,6 @@ class _NoModel:
 )
 @settings(
     max_examples=20,
-    deadline=None,
     derandomize=True,
     phases=[Phase.generate],
     suppress_health_check=[HealthCheck.function_scoped_fixture],

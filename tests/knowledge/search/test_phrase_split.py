@@ -45,7 +45,7 @@ def are_found(found: Halves, first: int, second: int) -> bool:
 
 
 @given(data=st.data(), span=st.sampled_from([0, 4_000_000]))
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=150, derandomize=True)
 def test_both_halves_are_found_wherever_a_border_and_ends_of_lines_divide_a_phrase(
     data: st.DataObject, span: int
 ) -> None:

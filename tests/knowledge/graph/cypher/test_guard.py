@@ -43,7 +43,7 @@ FRAGMENTS = st.sampled_from([*WORDS.split(), "\n", "\t", "\u3000"])
 
 
 @given(pieces=st.lists(FRAGMENTS, max_size=14), glue=st.sampled_from(["", " ", "\n", "/**/"]))
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_no_mixture_of_fragments_gets_a_forbidden_clause_past_the_guard(pieces, glue):
     """What the guard lets through is cut again as the engine gets it: no forbidden word stands where a clause may."""
     try:
@@ -57,7 +57,7 @@ def test_no_mixture_of_fragments_gets_a_forbidden_clause_past_the_guard(pieces, 
 
 
 @given(text=st.text(max_size=80))
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_no_text_breaks_the_guard(text):
     with contextlib.suppress(InvalidInput):
         assert guarded(text)
@@ -68,7 +68,7 @@ def test_what_the_guard_lets_through_of_random_queries_changes_nothing_and_ends(
     before = values(ask("MATCH (n) RETURN count(n)"))
 
     @given(pieces=st.lists(FRAGMENTS, min_size=2, max_size=10))
-    @settings(max_examples=40, deadline=None, database=None)
+    @settings(max_examples=40, database=None)
     def try_out(pieces):
         with contextlib.suppress(InvalidInput, QueryTimeout):
             ask("MATCH (n) " + " ".join(pieces) + " RETURN n", timeout_ms=500, parameters={"p": 1}, row_limit=5)
