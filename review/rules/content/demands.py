@@ -43,7 +43,10 @@ class Demand:
 
 @lru_cache(maxsize=1)
 def _patterns() -> dict[str, re.Pattern[str]]:
-    return {name: re.compile(entry["pattern"], re.IGNORECASE) for name, entry in shipped("requirements").items()}
+    patterns = {name: entry["pattern"] for name, entry in shipped("requirements").items()}
+    for qualities in ("measurable", "quality"):
+        patterns[qualities] = f"(?:{patterns[qualities]})(?!{patterns['names']})"
+    return {name: re.compile(pattern, re.IGNORECASE) for name, pattern in patterns.items()}
 
 
 @rule("wording.unquantified_requirement", tags=("wording",))
@@ -68,7 +71,7 @@ def unquantified_requirement(target: RuleInput) -> RuleOutcome:
         words={
             "total": len(demands),
             "count": len(lacking),
-            "names": listed(names),
+            "names": listed(dict.fromkeys(names)),
             "where": place(target.sections, lacking[0].start),
             "first_name": names[0],
         },

@@ -71,6 +71,31 @@ def test_results_and_means_are_no_demands():
     assert outcome(FIGURES, text).skip_reason
 
 
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "結果は性能チームが確認するものとする。",
+        "設計者は性能管理課に相談すること。",
+        "担当者は応答時間設計書を作成しなければならない。",
+        "可用性試験を実施すること。",
+    ],
+)
+def test_a_quality_that_begins_a_name_demands_nothing(sentence):
+    assert outcome(FIGURES, f"# 設計書\n\n## 5. 手順\n\n{sentence}\n").skip_reason
+
+
+def test_a_quality_is_judged_beside_such_a_name_and_named_once():
+    text = (
+        "# 設計書\n\n## 5. 手順\n\n性能チームが、可用性を確認すること。可用性を維持すること。\n\n"
+        "性能部品は、応答時間を確保する。\n"
+    )
+
+    (found,) = outcome(FIGURES, text).findings
+
+    assert found.data["items"] == ["「可用性」", "「可用性」", "「性能」"]
+    assert "3 件に数値がありません: 「可用性」、「性能」（" in found.message.ja
+
+
 def test_steps_that_nobody_takes_are_one_finding():
     text = (
         "# 計画書\n\n## 5. 障害対応\n\n障害を検知したときは直ちに報告する。運用担当者が一次判断する。\n\n"
