@@ -205,7 +205,7 @@ def _judge(entry: dict[str, Any], places: list[Place], prose: Prose, target: Rul
     threshold = target.params.get("density_per_1000") or shipped("wording")["dense_from"]["per_1000"][entry["code"]]
     dense = threshold is not None and density >= float(threshold) and len(places) > 1
     reported = places if dense else obliging
-    return _finding(entry, reported, obliging, density, target) if reported else None
+    return _finding(entry, reported, obliging, 1000 * len(reported) / prose.characters, target) if reported else None
 
 
 def _finding(

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import pytest
+
 from tests.review.markdown import outcome_of, rule_input
 
 
@@ -55,6 +57,16 @@ def test_lists_without_an_end_count_when_dense():
 
     assert by_class(dense)["open_list"] == {"等": 5, "など": 5}
     assert by_class(dense, density_per_1000=10_000) == {}
+
+
+def test_the_density_in_the_message_is_that_of_the_places_it_counts():
+    told = "画面、帳票等を作る。" * 5 + "電話等を使うこと。"
+    (dense,) = findings(told)
+    (obliging,) = findings(told, density_per_1000=10_000)
+
+    assert (dense.data["in_requirements"], sum(dense.data["expressions"].values())) == (1, 6)
+    assert (obliging.data["in_requirements"], sum(obliging.data["expressions"].values())) == (1, 1)
+    assert obliging.data["density_per_1000"] == pytest.approx(dense.data["density_per_1000"] / 6, abs=0.01)
 
 
 def test_the_example_follows_the_documents_style():
