@@ -78,6 +78,7 @@ def test_results_and_means_are_no_demands():
         "設計者は性能管理課に相談すること。",
         "担当者は応答時間設計書を作成しなければならない。",
         "可用性試験を実施すること。",
+        "性能リスクの対策は、性能チームと検討すること。",
     ],
 )
 def test_a_quality_that_begins_a_name_demands_nothing(sentence):
