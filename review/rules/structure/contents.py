@@ -10,10 +10,10 @@ from itertools import pairwise
 
 from hub.core.texts import Text
 from knowledge.text.folding import fold_compact, narrow
-from knowledge.text.numbering import heading_number
+from knowledge.text.numbering import heading_number, is_caption
 from knowledge.text.outline import contents_ids, inside, is_history, unnumbered_title
-from knowledge.text.structure import heading_text, is_contents_title, is_table_of_contents
-from knowledge.types.documents import BlockKind, Section
+from knowledge.text.structure import heading_text, is_contents_passage, is_contents_title, is_table_of_contents
+from knowledge.types.documents import Block, BlockKind, Section
 from review.rules.base import finding, listed, rule, skipped
 from review.rules.structure.headings import heading_span
 from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span
@@ -73,7 +73,7 @@ def toc_mismatch(target: RuleInput) -> RuleOutcome:
 
 
 def _entries(target: RuleInput) -> Iterator[Entry]:
-    for start, end in [*_listings(target)] or [*_listings_under_a_line(target)]:
+    for start, end in [*_listings(target)] or [*_listings_without_a_heading(target)]:
         position = start
         for line in target.text[start:end].splitlines(keepends=True):
             at = position
@@ -91,12 +91,22 @@ def _listings(target: RuleInput) -> Iterator[tuple[int, int]]:
             yield section.body_start, section.body_end
 
 
-def _listings_under_a_line(target: RuleInput) -> Iterator[tuple[int, int]]:
-    """Yield the lists under a line 「[目次]」 that is no heading."""
-    for line, listing in pairwise(target.blocks):
-        is_pair = line.kind is BlockKind.PARAGRAPH and listing.kind is BlockKind.LIST
-        if is_pair and is_contents_title(target.text[line.start : line.end]):
+def _listings_without_a_heading(target: RuleInput) -> Iterator[tuple[int, int]]:
+    """Yield the lists under a line 「[目次]」 that is no heading, and those at the front whose lines end in pages."""
+    for before, listing in pairwise((None, *target.blocks)):
+        if listing is None or listing.kind is not BlockKind.LIST:
+            continue
+        line = target.text[before.start : before.end] if before and before.kind is BlockKind.PARAGRAPH else ""
+        if is_contents_title(line) or _is_untitled(listing, target):
             yield listing.start, listing.end
+
+
+def _is_untitled(listing: Block, target: RuleInput) -> bool:
+    """Whether a list before the second heading reads as a table of contents, and not as one of figures."""
+    if len(target.sections) > 1 and listing.start > target.sections[1].start:
+        return False
+    words = target.text[listing.start : listing.end]
+    return is_contents_passage([], words) and not is_caption(_MARK.sub("", _PAGE.sub("", words.split("\n")[0])))
 
 
 def _entry(line: str, start: int) -> Entry | None:

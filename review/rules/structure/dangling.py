@@ -21,10 +21,17 @@ from review.rules.traceability.across import kind_name, kind_of
 from review.types import FindingDraft, RelatedDocument, RuleInput, RuleOutcome, Severity, Span
 
 _NUMBER = r"[0-9]{1,2}(?:\.[0-9]{1,2}){0,3}"
+_NOT_A_PART = r"(?<![0-9.A-Za-z\-/§第])"
+_REFERS = r"(?:を参照|参照|に示す|に記載|に従|で定義|で述べ|で規定|のとおり)"
 _REFERENCE = re.compile(
-    rf"(?<![0-9.A-Za-z\-/§第])(?:第\s*+(?P<formal>{_NUMBER})\s*+(?:章|節|項)|(?P<plain>{_NUMBER})\s*+(?:章|節)"
-    rf"|(?P<dotted>[0-9]{{1,2}}(?:\.[0-9]{{1,2}}){{1,3}})\s*+項?+\s*+(?=[」)）]?\s*+(?:を参照|参照|に示す|に記載|に従|で定義|で述べ|で規定|のとおり)))"
+    rf"{_NOT_A_PART}(?:第\s*+(?P<formal>{_NUMBER})\s*+(?:章|節|項)|(?P<plain>{_NUMBER})\s*+(?:章|節)"
+    rf"|(?P<dotted>[0-9]{{1,2}}(?:\.[0-9]{{1,2}}){{1,3}})\s*+項?+\s*+(?=[」)）]?\s*+{_REFERS}))"
     r"(?![0-9])"
+)
+# 2.6.2 命名規則に従うこと refers to a section where 命名規則 is the title of one.
+_TITLED = re.compile(
+    rf"{_NOT_A_PART}(?P<number>[0-9]{{1,2}}(?:\.[0-9]{{1,2}}){{1,3}})(?![0-9])\.?\s*+[「『]?"
+    rf"(?P<title>[^0-9\s。、|「」『』][^\n。、|「」『』]{{1,40}}?)(?=[」』]?{_REFERS})"
 )
 _ANNEX = re.compile(r"(?<![一-龯])(?P<word>付録|附属書|別紙|別添|別表)\s*(?P<mark>[A-Z]|[0-9]{1,2})(?![0-9A-Za-z])")
 _LINK = re.compile(r"(?<!!)\[(?P<text>[^\]\n]{1,300}+)\]\(#(?P<anchor>[^)\s]{1,500}+)\)")
@@ -86,17 +93,27 @@ def _sections(target: RuleInput) -> Iterator[Dangling | None]:
     known = _numbers(target.sections) | {heading.label for heading in hidden_headings(target.text, target.blocks)}
     masked = narrow(read_prose(target.text, target.blocks).masked)
     skipped = [*apparatus(target.text, target.sections), *((s.start, s.body_start) for s in target.sections)]
-    for match in _REFERENCE.finditer(masked):
-        if inside(skipped, match.start()):
+    for number, start, end in _references(masked, target.sections):
+        if inside(skipped, start):
             continue
-        number = match["formal"] or match["plain"] or match["dotted"]
-        before = masked[max(0, match.start() - _BEFORE) : match.start()]
-        span = Span(start=match.start(), end=match.end())
-        written = target.text[match.start() : match.end()].strip()
+        before = masked[max(0, start - _BEFORE) : start]
+        span = Span(start=start, end=end)
+        written = target.text[start:end].strip()
         if named := _REQUIREMENTS.search(before):
             yield from _in_related(target, named["name"], number, written, span)
         elif known and not _OF_ANOTHER.search(before) and not _OF_A_FIGURE.search(before):
             yield None if number in known else Dangling(written=written, span=span)
+
+
+def _references(masked: str, sections: tuple[Section, ...]) -> Iterator[tuple[str, int, int]]:
+    """Yield the number, start and end of what refers to a section by its number, or by number and title."""
+    for match in _REFERENCE.finditer(masked):
+        yield match["formal"] or match["plain"] or match["dotted"], match.start(), match.end()
+    # Where a heading has lost its number, the one that it is called by can't be compared.
+    titles = {fold_compact(unnumbered_title(section.title)) for section in sections if section.number}
+    for match in _TITLED.finditer(masked):
+        if fold_compact(match["title"]) in titles:
+            yield match["number"], match.start(), match.end()
 
 
 def _in_related(target: RuleInput, name: str, number: str, written: str, span: Span) -> Iterator[Dangling | None]:

@@ -54,6 +54,17 @@ def test_other_documents_and_plain_numbers_are_no_references(text):
     assert outcome(DANGLING, CHAPTERS.format(text)).findings == ()
 
 
+def test_a_number_with_the_title_of_a_section_refers_to_it():
+    text = CHAPTERS.format(
+        "- 9.2 機器に従うこと\n- 項目は、9.3. 機器を参照\n- 2.1 機器に従うこと\n- 9.4 職員は規程に従うこと"
+    )
+
+    (found,) = outcome(DANGLING, text).findings
+
+    assert found.data["references"] == ["9.2 機器", "9.3. 機器"]
+    assert outcome(DANGLING, CHAPTERS.format("- 9.2 機器に従うこと").replace("2.1 機器\n", "機器\n")).findings == ()
+
+
 def test_a_document_without_numbers_is_not_judged_by_them():
     assert outcome(DANGLING, "# 設計書\n\n## 目的\n\n第3章を参照。\n").skip_reason
 
@@ -119,6 +130,22 @@ def test_a_table_of_contents_that_agrees_passes(lines):
 
     assert result.findings == ()
     assert result.examined == 3
+
+
+UNTITLED = (
+    "表紙\n\n| 版 | 日付 |\n|---|---|\n| 1 | 8月 |\n\n- 1. 目的 … 1\n- 2. 構成 … 1\n  - 2.1 機器 … 2\n- {0} … 3\n\n"
+)
+
+
+def test_a_table_of_contents_without_a_title_is_known_by_its_lines():
+    body = "# 1. 目的\n\n文。\n\n# 2. 構成\n\n文。\n\n## 2.1 機器\n\n文。\n\n# 3. 運用\n\n文。\n"
+    (found,) = outcome(CONTENTS, UNTITLED.format("3. 保守") + body).findings
+
+    assert found.data["not_in_text"] == ["3. 保守"]
+    assert outcome(CONTENTS, UNTITLED.format("3. 運用") + body).examined == 4
+    assert outcome(CONTENTS, body + UNTITLED.format("3. 運用")).skip_reason
+    figures = "- 図1 全体 … 1\n- 図2 機器 … 1\n- 図3 画面 … 2\n- 図4 帳票 … 3\n\n"
+    assert outcome(CONTENTS, figures + body).skip_reason
 
 
 def test_lost_renamed_and_unlisted_headings_are_one_finding():
