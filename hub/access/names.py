@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 
-from django.contrib.auth.models import AbstractBaseUser, AbstractUser
+from django.contrib.auth.models import AbstractBaseUser, AbstractUser, User
+from django.db.models import Q, QuerySet
+from django.db.models.functions import Concat
 
 _JAPANESE = re.compile("[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff々]")
 
@@ -19,3 +21,14 @@ def full_name(user: AbstractUser) -> str:
 def name_of(user: AbstractBaseUser) -> str:
     """A person's whole name, or their user name where none is stored."""
     return (full_name(user) if isinstance(user, AbstractUser) else "") or user.get_username()
+
+
+def called_like(people: QuerySet[User], words: str) -> QuerySet[User]:
+    """Keep the people in whose user name, or family and given name, each of some words is found.
+
+    The family and the given name may come in either order, or be written as one: 佐藤花子.
+    """
+    named = people.annotate(written=Concat("last_name", "first_name"))
+    for word in words.split():
+        named = named.filter(Q(username__icontains=word) | Q(written__icontains=word))
+    return named

@@ -188,6 +188,7 @@ class AuditEventAdmin(ReadOnlyMixin, KeysetModelAdmin):
         if obj is not None:
             record_audit_read(principal_of(request), {"line": obj.pk})
             obj.__dict__["shown"] = details_for(principal_of(request), obj)
+            context["subtitle"] = f"{action_name(obj.action)} {obj.resource}".strip()
         response: HttpResponseBase = super().render_change_form(request, context, *args, obj=obj, **kwargs)
         return response
 

@@ -11,6 +11,7 @@ from django.http.response import HttpResponseBase
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
+from hub.access.names import called_like
 from hub.access.permissions import HUB_ROLES, ROLE_SCOPES, HubRight, Role, Scope
 from hub.admin_site.pages import admin_page, principal_of, render_page
 from hub.people.matrix import groups_shown_to, roles_of_groups, roles_of_people
@@ -30,11 +31,12 @@ COLLECTIONS_LISTED = 100
 def rights_page(request: HttpRequest) -> HttpResponseBase:
     """Show people and groups by collections, and the table of rights.
 
-    ``q`` and ``c`` are parts of the names of people and groups, and of collections; ``page`` and ``columns`` count on.
+    ``q`` and ``c`` are parts of the names of people and groups, as they are shown, and of collections; ``page`` and
+    ``columns`` count on.
     """
     principal = principal_of(request)
     asked, wanted = (request.GET.get(name, "").strip()[:150] for name in ("q", "c"))
-    people = _page(request, "page", people_shown_to(principal).filter(username__icontains=asked), PEOPLE_LISTED)
+    people = _page(request, "page", called_like(people_shown_to(principal), asked), PEOPLE_LISTED)
     named = collections_named_to(principal).filter(Q(slug__icontains=wanted) | Q(name__icontains=wanted))
     columns = _page(request, "columns", named.order_by("slug"), COLUMNS)
     collections = list(columns)

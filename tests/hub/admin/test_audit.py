@@ -57,6 +57,16 @@ def test_lines_have_titles_of_what_the_person_may_read_and_ids_alone_of_the_rest
     assert f"document:{gone.public_id}" in page
 
 
+def test_the_page_of_a_line_is_called_by_the_name_of_its_action() -> None:
+    record_event(local_operator(), "DOCUMENT_READ", "document:doc_1")
+    line = AuditEvent.objects.get(action="DOCUMENT_READ")
+    address = reverse("admin:access_auditevent_change", args=[line.pk])
+    shown = client_of(make_user("佐藤", is_superuser=True)).get(address).content.decode()
+    title = shown.split("<title>")[1].split("</title>")[0]
+    assert "文書を閲覧 document:doc_1 |" in title
+    assert "DOCUMENT_READ" not in title
+
+
 def test_a_curator_is_no_auditor(collections: tuple[Collection, Collection]) -> None:
     curator = make_user("担当")
     grant(curator, Role.CURATOR, collections[0])

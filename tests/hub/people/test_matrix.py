@@ -97,6 +97,18 @@ def test_names_are_written_as_their_people_write_them() -> None:
     assert "John Smith" in shown
 
 
+@pytest.mark.parametrize("asked", ["sato", "佐藤", "花子", "佐藤 花子", "花子\u3000佐藤", "佐藤花子"])
+def test_people_are_found_by_the_names_that_the_page_shows(asked: str) -> None:
+    sato = new_user(username="h-sato", last_name="佐藤", first_name="花子", email="kakusu@example.jp")
+    other = new_user(username="t-suzuki", last_name="鈴木", first_name="太郎")
+    boss = make_user("総括", is_superuser=True)
+    address = {one: reverse("admin:hub_rights_of", args=[one.pk]) for one in (sato, other)}
+    shown = page(boss, q=asked)
+    assert [address[one] in shown for one in (sato, other)] == [True, False]
+    assert address[sato] not in page(boss, q="kakusu")  # the page does not show it
+    assert address[sato] not in page(boss, q="佐藤 太郎")
+
+
 def test_five_hundred_people_and_a_hundred_collections_take_the_statements_of_a_few() -> None:
     boss = make_user("総括", is_superuser=True)
 
