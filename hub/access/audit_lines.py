@@ -10,7 +10,7 @@ from __future__ import annotations
 import hmac
 import json
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -18,7 +18,7 @@ from ipaddress import ip_address
 from typing import Any
 
 from django.conf import settings
-from django.db import connection
+from django.db import connection, transaction
 from django.utils import timezone
 
 from hub.access.audit_keys import key_ring
@@ -116,6 +116,27 @@ def write_line(principal: Principal, action: str, resource: str, details: Mappin
     Outside of a transaction it is on disk afterwards, but for a read with HUB_AUDIT_WAIT_FOR_DISK off. Details are
     bounded: long texts and lists are cut, and say so.
     """
+    is_read = kind_of(action) == AuditKind.READ
+    waits = settings.CONFIG.hub_audit_wait_for_disk or not is_read or connection.in_atomic_block
+    with prepared_cursor() as cursor:
+        cursor.execute(_WAITING if waits else _NOT_WAITING, _given(principal, action, resource, details))
+    if not is_read:
+        note_write(principal.user_id)
+
+
+def write_read_lines(principal: Principal, action: str, resources: Iterable[str], details: Mapping[str, Any]) -> None:
+    """Write a line as :func:`write_line` does for each of some resources that were read: all of them, or none.
+
+    They are sent at once, and wait for the disk once, also with HUB_AUDIT_WAIT_FOR_DISK off. Nothing without resources.
+    """
+    lines = [_given(principal, action, resource, details) for resource in resources]
+    if lines:
+        with transaction.atomic(savepoint=False), prepared_cursor() as cursor:
+            cursor.executemany(_WAITING, lines)
+
+
+def _given(principal: Principal, action: str, resource: str, details: Mapping[str, Any]) -> list[Any]:
+    """The values of _COLUMNS of a line about the running call, its code among them."""
     call = current_call()
     line = AuditLine(
         at=timezone.now(),
@@ -131,14 +152,9 @@ def write_line(principal: Principal, action: str, resource: str, details: Mappin
         purpose=call.purpose[:200] if call else "",
         kind=kind_of(action).value,
     )
-    code = key_ring().current.code(line.content())
-    given = [getattr(line, name) for name in _COLUMNS[:-1]] + [code]
+    given = [getattr(line, name) for name in _COLUMNS[:-1]] + [key_ring().current.code(line.content())]
     given[_DETAILS] = _encoded(line.details)
-    waits = settings.CONFIG.hub_audit_wait_for_disk or line.kind != AuditKind.READ.value or connection.in_atomic_block
-    with prepared_cursor() as cursor:
-        cursor.execute(_WAITING if waits else _NOT_WAITING, given)
-    if line.kind != AuditKind.READ.value:
-        note_write(principal.user_id)
+    return given
 
 
 def query_facts(text: str) -> dict[str, str]:

@@ -28,7 +28,7 @@ from knowledge.rendering import ShownText, markdown_versions, shown_text
 from knowledge.search import MAX_OFFSET, MAX_QUERY_CHARS
 from knowledge.text.follow_ups import MOST_CHARACTERS, FollowUp, resolve_follow_up
 from knowledge.types.search import Facet, Hit, SearchDetail, SearchFilter, SearchQuery, SearchResult
-from review.triage.own_work import assigned_findings
+from review.triage.own_work import count_assigned
 
 PER_PAGE = 10
 SNIPPET_CHARS = 220
@@ -113,7 +113,7 @@ def home(request: HttpRequest) -> HttpResponseBase:
         context["collections"] = list(listed[: MOST_COLLECTIONS + 1])
         context["questions"] = own_questions(principal, most=LATEST_QUESTIONS)
         context["waiting"] = requests_to(principal).count()
-        context["assigned"] = assigned_findings(principal).count()
+        context["assigned"] = count_assigned(principal)
         return render_home(request, "home/ask.html", title=_("Ask the documents"), **context)
     try:
         context |= _passages(principal, asked)

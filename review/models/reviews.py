@@ -64,6 +64,15 @@ class HasRelatedAbove(Func):
     )
 
 
+class IsAnyOf(Func):
+    """Whether a value is in an array: a column, or thousands of values as one parameter (``IN`` takes one for each)."""
+
+    arity = 2
+    template = "(%(expressions)s))"
+    arg_joiner = " = ANY("
+    output_field = BooleanField()
+
+
 class _OfReview(Func):
     """Whether something is true of a review, by its key. Written as SQL, as `HasRelatedAbove` is."""
 
@@ -126,14 +135,7 @@ class FindingQuerySet(models.QuerySet["Finding"]):
 
     @staticmethod
     def _hidden_from(principal: Principal) -> models.QuerySet[Document]:
-        is_named = Func(
-            F("public_id"),
-            OuterRef("rests_on"),
-            template="(%(expressions)s))",
-            arg_joiner=" = ANY(",
-            output_field=BooleanField(),
-        )
-        return Document.objects.hidden_from(principal).filter(is_named)
+        return Document.objects.hidden_from(principal).filter(IsAnyOf(F("public_id"), OuterRef("rests_on")))
 
     def counted(self) -> FindingQuerySet:
         """Keep what counts: neither what a model overturned nor what it only proposes, unless a person promoted it.

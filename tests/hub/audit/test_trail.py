@@ -17,7 +17,7 @@ from hub.access.audit_seals import gaps_of, lines_between, make_seal, seal_lines
 from hub.access.audit_verification import verify_trail
 from hub.access.models import AuditEvent, AuditSeal, AuditSealedLines
 from hub.access.principals import local_operator
-from hub.access.services import record_event
+from hub.access.services import record_event, record_reads
 from tests.hub.audit.trail import anchor, flipped, flipped_json, found_after, run, sealed, taken_back, write
 
 pytestmark = pytest.mark.django_db
@@ -252,6 +252,17 @@ def test_details_come_back_as_they_were_written_and_are_bounded():
     details = AuditEvent.objects.get().details
     assert len(details["text"]) == 501
     assert details["many"][50:] == ["… 850 more"]
+
+
+def test_lines_about_several_things_read_are_one_statement_and_prove_themselves(django_assert_num_queries):
+    resources = [f"review:rev_{number}" for number in range(3)]
+    with django_assert_num_queries(1):
+        record_reads(local_operator(), "RESULT_VIEW", resources, part="own_work")
+    with django_assert_num_queries(0):
+        record_reads(local_operator(), "RESULT_VIEW", [])
+    written = AuditEvent.objects.filter(action="RESULT_VIEW", details={"part": "own_work"}).order_by("pk")
+    assert list(written.values_list("resource", flat=True)) == resources
+    assert (verify_trail().problems, verify_trail().unsealed) == ([], 3)
 
 
 def test_a_canonical_line_is_of_one_line_only():
