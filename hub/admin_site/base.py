@@ -155,12 +155,12 @@ def _unnamed(entry: LogEntry) -> LogEntry:
 class HubTabularInline(GivenValuesMixin, VisibleRelationsMixin, TabularInline):  # type: ignore[misc]  # Unfold has no types
     """Rows of another model on a page, in a table; relations offer what the person may see."""
 
-    def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:  # noqa: ANN401
+    def get_formset(self, request: HttpRequest, obj: Model | None = None, **kwargs: Any) -> Any:  # noqa: ANN401
         """Name each field for screen readers: a row's fields have no label but the head of their column."""
-        field = super().formfield_for_dbfield(db_field, request, **kwargs)
-        if field is not None:
+        formset = super().get_formset(request, obj, **kwargs)
+        for field in formset.form.base_fields.values():
             field.widget.attrs.setdefault("aria-label", field.label)
-        return field
+        return formset
 
 
 class HubStackedInline(GivenValuesMixin, VisibleRelationsMixin, StackedInline):  # type: ignore[misc]  # Unfold has no types

@@ -137,7 +137,8 @@ class _Renderer(RendererHTML):
         return "</p>\n"
 
     def table_open(self, tokens: Sequence[Token], idx: int, options: Any, env: MutableMapping[str, Any]) -> str:  # noqa: ANN401
-        return '<div class="hub-passage-table"><table>\n'
+        # By keys, too, where it is wider than the page.
+        return '<div class="hub-passage-table" tabindex="0"><table>\n'
 
     def table_close(self, tokens: Sequence[Token], idx: int, options: Any, env: MutableMapping[str, Any]) -> str:  # noqa: ANN401
         return "</table></div>\n"

@@ -18,9 +18,9 @@
     }
   }
 
-  addEventListener("load", () => {
+  // Their script builds them before or after the page has loaded, and anew with each choice and each row.
+  addEventListener("DOMContentLoaded", () => {
     nameBoxes();
-    document.addEventListener("change", nameBoxes);
-    document.addEventListener("formset:added", nameBoxes);
+    new MutationObserver(nameBoxes).observe(document.body, { childList: true, subtree: true });
   });
 })();

@@ -27,6 +27,7 @@ def test_a_table_is_one_and_its_cells_keep_their_lines_and_bars(is_markdown: boo
     assert "<br />\n（画面）</td>" in html
     assert "</mark> | 5秒</td>" in html
     assert "&lt;br" not in html
+    assert re.search(r'<div [^>]*tabindex="0"><table>', html)  # scrolls by keys
 
 
 def test_signs_of_a_text_that_is_no_markdown_stay_as_they_are() -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -41,6 +42,15 @@ def test_a_superuser_grants_a_role_and_it_is_written_down() -> None:
     assert CollectionGrant.objects.get().user == other
     event = AuditEvent.objects.get(action="CONFIG_CHANGE", resource="collection:default", details__has_key="granted")
     assert event.details["granted"] == "鈴木: キュレーター"
+
+
+def test_each_field_of_the_grants_has_its_name_for_screen_readers() -> None:
+    grant(make_user("鈴木"), Role.READER, collection := Collection.objects.get(slug="default"))
+    page = client_of(make_user("佐藤", is_superuser=True)).get(reverse(CHANGE, args=[collection.pk])).content.decode()
+    for name in ("user", "group", "role", "reason"):
+        field = re.search(rf'<(?:input|select|textarea)[^>]* name="grants-0-{name}"[^>]*>', page)
+        assert field is not None
+        assert re.search(r' aria-label="[^"]+"', field[0]), field[0]
 
 
 def changed_grants(rows: list[CollectionGrant], *more: Mapping[str, object], **changes: object) -> dict[str, object]:
