@@ -9,8 +9,8 @@
   const findings = () => [...document.querySelectorAll("article[data-state]")];
   const current = () => document.querySelector("article[data-state][aria-current]");
 
-  function say(text) {
-    document.getElementById("decided").textContent = text;
+  function say(...parts) {
+    document.getElementById("decided").replaceChildren(...parts);
   }
 
   function choose(finding) {
@@ -47,7 +47,8 @@
     } catch {
       return say(texts.failed);
     }
-    if (answer.redirected) return say(texts.ended);
+    if (answer.redirected) return say(texts.ended, " ", signInLink());
+    const refusal = page.querySelector("[role=alert]")?.textContent; // it moves out of the page with its finding
     const now = page.getElementById(finding.id);
     if (now) {
       document.getElementById("review-state").replaceWith(page.getElementById("review-state"));
@@ -58,7 +59,7 @@
       say(document.getElementById("decided").dataset.saved);
       return now;
     }
-    return say(page.querySelector("[role=alert]")?.textContent ?? texts.failed);
+    return say(refusal ?? texts.failed);
   }
 
   document.addEventListener("submit", async (event) => {

@@ -6,17 +6,19 @@ const drawer = document.getElementById("drawer");
 const inDrawer = document.getElementById("drawer-content");
 let opened = 0;
 
+function signInLink() {
+  const onwards = document.createElement("a");
+  onwards.href = location.href;
+  onwards.textContent = texts.signIn;
+  return onwards;
+}
+
 function say(place, text, link) {
   const line = document.createElement("p");
   line.className = "notice bad";
   line.setAttribute("role", "alert");
   line.append(text);
-  if (link) {
-    const onwards = document.createElement("a");
-    onwards.href = location.href;
-    onwards.textContent = texts.signIn;
-    line.append(" ", onwards);
-  }
+  if (link) line.append(" ", signInLink());
   place.replaceChildren(line);
 }
 
@@ -100,7 +102,8 @@ document.addEventListener("submit", async (event) => {
     const line = document.createElement("p");
     line.className = "hint";
     line.setAttribute("role", "status");
-    line.textContent = answer.redirected ? texts.ended : answer.ok ? await answer.text() : texts.failed;
+    if (answer.redirected) line.append(texts.ended, " ", signInLink());
+    else line.textContent = answer.ok ? await answer.text() : texts.failed;
     if (answer.ok && !answer.redirected) form.replaceWith(line);
     else form.append(line);
   } catch {

@@ -389,6 +389,15 @@ def test_a_reviewer_decides_on_every_finding_by_keys_and_takes_the_last_one_back
     browser.switch_to.active_element.send_keys("c")
     browser.switch_to.active_element.send_keys("担当課に確認中", Keys.CONTROL, Keys.ENTER)
     assert "担当課に確認中" in until(browser, "article .comment").text
+    browser.execute_script(
+        "const form = document.querySelector('article[aria-current] form.fields[id$=waive]');"
+        "form.elements.reason.value = '次期で対応';"
+        "form.elements.expires_at.value = '2020-01-01'; form.requestSubmit();"
+    )
+    refusal = until(browser, "article [role=alert]").text
+    assert until(browser, "#decided:not(:empty)").text == refusal
+    # what the server refused is noted there by the browser itself
+    browser.get_log("browser")  # type: ignore[attr-defined]
     assert browser.get_log("browser") == []  # type: ignore[attr-defined]
     assert _broken_rules(browser) == []
 
