@@ -42,13 +42,17 @@ _deadline: ContextVar[float | None] = ContextVar("patterns_deadline", default=No
 
 
 class PatternRefused(ValueError):
-    """A text can't be used as a pattern. ``reason`` says why, in English."""
+    """A text can't be used as a pattern. ``reason`` says why, in English, ``at`` from which character it can't be read.
 
-    def __init__(self, pattern: str, reason: str, *, where: str) -> None:
+    ``at`` is an offset, None where no single character is to blame.
+    """
+
+    def __init__(self, pattern: str, reason: str, *, where: str, at: int | None = None) -> None:
         super().__init__(f"{where}: {pattern!r} can't be used as a pattern: {reason}")
         self.pattern = pattern
         self.reason = reason
         self.where = where
+        self.at = at
 
 
 class PatternTooSlow(RuntimeError):
@@ -108,7 +112,7 @@ def stored_pattern(pattern: str, *, where: str, ignore_case: bool = False) -> St
             raise PatternRefused(pattern, _TOO_LARGE, where=where)
         compiled = regex.compile(pattern, regex.VERSION0 | (regex.IGNORECASE if ignore_case else 0))
     except (re.error, regex.error, RecursionError, OverflowError) as error:
-        raise PatternRefused(pattern, str(error), where=where) from error
+        raise PatternRefused(pattern, str(error), where=where, at=getattr(error, "pos", None)) from error
     return StoredPattern(pattern, where, compiled)
 
 

@@ -31,8 +31,9 @@ def pattern_problem(pattern: str) -> Text | None:
     try:
         compiled = stored_pattern(pattern, where=WHERE)
     except PatternRefused as refused:
+        place = refused.reason if refused.at is None else f"{refused.at + 1} 文字目"
         return Text(
-            ja=f"正規表現として読めません（{refused.reason}）。",
+            ja=f"正規表現として読めません（{place}）。",
             en=f"It is not a regular expression: {refused.reason}.",
         )
     if compiled.matches_empty():

@@ -88,6 +88,12 @@ def test_patterns_that_might_take_forever_or_match_nothing_are_refused(pattern: 
     assert pattern_problem(pattern) is not None
 
 
+def test_what_can_not_be_read_is_named_by_its_place() -> None:
+    problem = pattern_problem("版(未定")
+    assert problem is not None
+    assert problem.ja == "正規表現として読めません（2 文字目）。"
+
+
 @pytest.mark.parametrize(
     "pattern",
     ["責任者|管理者", r"[0-9]{1,4} ?(?:年|月)", r"第[0-9]+章.*参照", r"(?:ab){3}c", "[*+(]", "a+|b+|c+|d+|e+"],
