@@ -14,11 +14,14 @@ from django.contrib import admin, messages
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
-from django.db.models import JSONField, Model, QuerySet
+from django.db.models import JSONField, Model, QuerySet, TextField
 from django.http import HttpRequest, HttpResponseRedirect
 from django.http.response import HttpResponseBase
+from django.template.defaultfilters import linebreaksbr
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
+from django.utils.functional import cached_property
+from django.utils.safestring import SafeString
 from unfold.admin import ModelAdmin, StackedInline, TabularInline
 
 from hub.access.principals import HubRight, Principal
@@ -184,6 +187,11 @@ class HubModelAdmin(RefusedMixin, OvertakenMixin, GivenValuesMixin, VisibleRelat
     """What of a row is given when it is added and stays as it is."""
     pages: Mapping[str, tuple[str, Callable[..., HttpResponseBase]]] = {}
     """Route and view of each page beside Django's own, by the name of its address; for people who may sign in here."""
+
+    @cached_property
+    def readonly_preprocess_fields(self) -> Mapping[str, Callable[[SafeString], SafeString]]:
+        """What Unfold does to fields that are only read: long texts keep their lines."""
+        return {field.name: linebreaksbr for field in self.opts.fields if isinstance(field, TextField)}
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Sequence[str]:  # noqa: ANN401
         return (*self.fixed_fields, *self.readonly_fields) if obj else tuple(self.readonly_fields)

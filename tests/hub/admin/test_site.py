@@ -6,13 +6,15 @@ from pathlib import Path
 
 import pytest
 from django.contrib import admin
+from django.template.defaultfilters import linebreaksbr
 from django.test import Client, RequestFactory
 from django.urls import reverse
 from django.utils.functional import Promise
+from django.utils.html import escape
 
 from hub.access.principals import Role, local_operator
 from knowledge.models import Collection, OntologyClass
-from review.models import CheckItem, CheckItemVersion, CheckList, CheckListVersion
+from review.models import CheckItem, CheckItemVersion, CheckList, CheckListVersion, JudgePrompt
 from review.runs import execution
 from review.runs.reviews import start_review
 from tests.hub.admin.support import PASSWORD, add_document, client_of, grant, make_user
@@ -48,6 +50,24 @@ def test_every_page_about_one_row_opens() -> None:
         row = model._default_manager.first()
         assert row is not None
         assert client.get(reverse(name, args=[row.pk])).status_code == 200, name
+
+
+def test_a_page_of_a_row_names_the_person_as_japanese_does() -> None:
+    person = make_user("sato", is_superuser=True)
+    person.last_name, person.first_name = "佐藤", "一郎"
+    person.save(update_fields=["last_name", "first_name"])
+    address = reverse("admin:knowledge_collection_change", args=[Collection.objects.values_list("pk")[0][0]])
+    page = client_of(person).get(address).content.decode()
+    assert "佐藤 一郎" in page
+    assert "一郎 佐藤" not in page
+
+
+def test_long_texts_that_are_only_read_keep_their_lines() -> None:
+    prompt = JudgePrompt.objects.exclude(status="draft").first()
+    assert prompt is not None
+    address = reverse("admin:review_judgeprompt_change", args=[prompt.pk])
+    page = client_of(make_user("佐藤", is_superuser=True)).get(address).content.decode()
+    assert str(linebreaksbr(escape(prompt.text))) in page
 
 
 def test_every_field_of_a_form_is_named_in_both_languages(rf: RequestFactory) -> None:
