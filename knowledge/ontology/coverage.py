@@ -103,7 +103,9 @@ class _Reader:
         self._glossary = tuple((section.start, section.end) for section in glossary)
         self._apparatus = (*((section.start, section.body_end) for section in self.contents), *self._history)
         listed = "\n".join(text[section.body_start : section.body_end] for section in self.contents)
-        self._listed = tuple(match[0].strip() for match in _LISTED_TITLE.finditer(listed))
+        titles = dict.fromkeys(match[0].strip() for match in _LISTED_TITLE.finditer(listed))
+        self._listed = {title: place for place, title in enumerate(titles)}
+        self._listed_lengths = sorted(set(map(len, titles)))
         self.by_id = {section.id: section for section in sections}
         passages = [each for each in self._passages() if not _EXAMPLE.search(each.text)]
         self.stating = tuple(each for each in passages if not only_names_a_document(each))
@@ -136,7 +138,8 @@ class _Reader:
 
     def _listed_title(self, line: str) -> str:
         """Return the entry of the table of contents that a line begins with: a heading that runs on into its text."""
-        return next((title for title in self._listed if line.startswith(title)), "")
+        begun = (line[:length] for length in self._listed_lengths)  # not many: an entry is short
+        return min((title for title in begun if title in self._listed), key=self._listed.__getitem__, default="")
 
     def _item_headings(self, block: Block, following: Block | None) -> Iterator[tuple[str, int, int]]:
         """Yield list items that head what is below them, and numbered lines that a list was made of: 1. 背景."""

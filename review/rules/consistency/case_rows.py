@@ -27,6 +27,7 @@ _CALLED_WRONG = re.compile(
 _WORD = re.compile(r"[一-龯々]{2,}|[ァ-ヴー]{3,}|[A-Za-z]{3,}")
 _OF_ANY = frozenset(["機能", "画面", "テスト", "処理", "確認", "正常系", "異常系", "その他", "共通"])
 _SHORTEST_COPY, _PAIR = 30, 2
+_LONGEST_NAME = 100
 
 
 def cases_at_odds(text: str, sections: tuple[Section, ...], blocks: tuple[Block, ...]) -> Iterator[Contradiction]:
@@ -56,10 +57,18 @@ def _pressing_another(item: Cell, steps: Cell) -> Iterator[Contradiction]:
 
 def _right_and_wrong(steps: Cell, result: Cell) -> Iterator[Contradiction]:
     """A result that calls wrong what the steps fill in rightly."""
-    right = [match["fields"] for match in _RIGHT.finditer(steps.text)]
-    for match in _CALLED_WRONG.finditer(result.text):
-        if any(match["field"] in fields for fields in right):
-            yield _between(match["field"], steps, result)
+    wrong = dict.fromkeys(match["field"] for match in _CALLED_WRONG.finditer(result.text))
+    longest = max(map(len, wrong), default=0)
+    right = (match["fields"] for match in _RIGHT.finditer(steps.text)) if wrong else ()
+    filled = {part for fields in right for part in _parts(fields, longest) if part in wrong}
+    if field := next((field for field in wrong if field in filled), None):
+        yield _between(field, steps, result)
+
+
+def _parts(fields: str, longest: int) -> Iterator[str]:
+    """Yield every part of what a match names, which is short: of two characters up to a length."""
+    for start in range(len(fields)):
+        yield from (fields[start:end] for end in range(start + 2, min(start + longest, len(fields)) + 1))
 
 
 def _copies(table: Table, steps: int) -> Iterator[Contradiction]:
@@ -82,7 +91,8 @@ def _copies(table: Table, steps: int) -> Iterator[Contradiction]:
 
 
 def _words(group: str) -> set[str]:
-    return set(_WORD.findall(group)) - _OF_ANY
+    """Return the words of a group's name; a long text is none, and has none."""
+    return set(_WORD.findall(group)) - _OF_ANY if len(group) <= _LONGEST_NAME else set()
 
 
 def _is_word_of(words: str, word: str) -> bool:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
 from knowledge.text.outline import apparatus, inside
-from knowledge.text.sentences import sentences_around
+from knowledge.text.sentences import sentence_spans
 from knowledge.types.documents import Block, Section
 from review.rules.base import shipped
 from review.rules.consistency.contradictions import Contradiction
 from review.rules.prose import read_prose
 from review.types import Span
+
+_BORDER = re.compile(r"[\n|]")
 
 
 class _Pair(NamedTuple):
@@ -47,11 +50,30 @@ class _Stated(NamedTuple):
 
 def _stated(pattern: re.Pattern[str], masked: str, skipped: Sequence[tuple[int, int]]) -> _Stated | None:
     """The first sentence or cell that states it of the system to be: not of the present one, nor of an alternative."""
-    for match in pattern.finditer(masked):
-        start, end = sentences_around(masked, match.start(), match.end(), borders="\n|")
-        if not inside(skipped, match.start()) and not _of_another().search(masked, start, end):
-            return _Stated(Span(start=match.start(), end=match.end()), Span(start=start, end=end))
+    looked_at = None
+    for words, sentence in _with_sentences(pattern, masked):
+        is_new, looked_at = sentence != looked_at, sentence
+        if (
+            is_new
+            and not inside(skipped, words.start)
+            and not _of_another().search(masked, sentence.start, sentence.end)
+        ):
+            return _Stated(words, sentence)
     return None
+
+
+def _with_sentences(pattern: re.Pattern[str], masked: str) -> Iterator[tuple[Span, Span]]:
+    """Yield what matches, and the sentences that it lies in; each line or cell is cut into its sentences once."""
+    first, last, starts = 0, 0, [0]
+    for match in pattern.finditer(masked):
+        start, end = match.start(), max(match.end(), match.start() + 1)
+        if end > last:
+            first = max(first, *(masked.rfind(border, last, start) + 1 for border in "\n|"))
+            border = _BORDER.search(masked, end)
+            last = border.start() if border else len(masked)
+            starts = [begin for begin, _ in sentence_spans(masked, first, last)] + [last]
+        words = Span(start=start, end=match.end())
+        yield words, Span(start=starts[bisect_right(starts, start) - 1], end=starts[bisect_left(starts, end)])
 
 
 @lru_cache(maxsize=1)

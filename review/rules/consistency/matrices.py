@@ -19,6 +19,7 @@ _MARK = re.compile(r"[○◯〇●◎✓✔☑レxX*✕×1]")
 # What a row of marks is named by stands before a colon, and may be several things.
 _NAME = re.compile(r"^[^:：]{2,60}")
 _BETWEEN = re.compile(r"[・/／、,，]")
+_LONGEST_CELL = 1000
 _FEWEST_COLUMNS, _FEWEST_MATCHED, _LEAST_AGREED = 3, 5, 0.8
 
 
@@ -36,26 +37,25 @@ def marks_otherwise(text: str, sections: tuple[Section, ...], blocks: tuple[Bloc
     skipped = apparatus(text, sections)
     tables = [table for table in read_tables(text, blocks) if not inside(skipped, table.header.start)]
     marked = [row for table in tables for row in _marked_rows(table)]
-    by_name: dict[str, list[_Marked]] = defaultdict(list)
+    first: dict[str, Cell] = {}
+    marks: dict[str, set[str]] = defaultdict(set)
     for row in marked:
         for name in row.names:
-            by_name[name].append(row)
+            first.setdefault(name, row.cell)
+            marks[name] |= row.identifiers
     known = {head for row in marked for head in row.identifiers}
     for table in tables if marked else ():
-        listed = [
-            (identifier, member, cell, by_name[member])
-            for identifier, member, cell in _listed(table, known)
-            if member in by_name
-        ]
-        lacking = [each for each in listed if not any(each[0] in row.identifiers for row in each[3])]
+        listed = [(identifier, member, cell) for identifier, member, cell in _listed(table, known) if member in first]
+        lacking = [(identifier, member, cell) for identifier, member, cell in listed if identifier not in marks[member]]
         if len(listed) < _FEWEST_MATCHED or len(listed) - len(lacking) < _LEAST_AGREED * len(listed):
             continue
-        for identifier, _, cell, rows in lacking:
+        for identifier, member, cell in lacking:
+            named = first[member]
             yield Contradiction(
                 kind="matrix",
-                name=f"{identifier}と{rows[0].cell.text.partition('：')[0].strip('* ')}の対応",
-                written=(cell.text, rows[0].cell.text),
-                places=tuple(Span(start=each.start, end=each.end) for each in (cell, rows[0].cell)),
+                name=f"{identifier}と{named.text.partition('：')[0].strip('* ')}の対応",
+                written=(cell.text, named.text),
+                places=tuple(Span(start=each.start, end=each.end) for each in (cell, named)),
             )
 
 
@@ -67,7 +67,7 @@ def _marked_rows(table: Table) -> Iterator[_Marked]:
         return
     for row in table.rows:
         cell = _named_cell(row, min(columns))
-        if cell is None:
+        if cell is None or len(cell.text) > _LONGEST_CELL:
             continue
         identifiers = frozenset(
             head for at, head in columns.items() if at < len(row.cells) and row.cells[at].text.strip()
@@ -92,5 +92,5 @@ def _listed(table: Table, known: set[str]) -> Iterator[tuple[str, str, Cell]]:
         identifier = narrow(row.cells[0].text).strip("* ") if row.cells else ""
         for cell in row.cells[1:] if identifier in known else ():
             members = _BETWEEN.split(cell.text)
-            if len(members) > 1 and "。" not in cell.text:
+            if len(members) > 1 and "。" not in cell.text and len(cell.text) <= _LONGEST_CELL:
                 yield from ((identifier, fold_compact(member), cell) for member in (cell.text, *members))

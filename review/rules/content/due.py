@@ -67,12 +67,19 @@ def case_tables(target: RuleInput) -> tuple[Table, ...]:
 
 def _topic_of_title(target: RuleInput) -> Topic | None:
     """The topic that the document is on by its title, 運用設計書; one on the whole system is on none."""
-    title = re.sub(shipped("due")["title_tail"], "", target.title.strip())
+    title = _without_tail(target.title.strip())
     if re.search(shipped("due")["of_the_whole"], title):
         return None
     about_document = shipped("due")["of_every_document"]
     named = (topic for topic in target.topics if topic.code not in about_document and not topic.whole_document)
     return next((topic for topic in named if title and names_topic(title, topic)), None)
+
+
+def _without_tail(title: str) -> str:
+    """Leave out which kind of paper it is, and what follows: 運用設計書（案）_v2 is on 運用設計."""
+    bracketed = re.match(shipped("due")["title_in_brackets"], title)
+    words = (bracketed[1] if bracketed else title).partition("_")[0]
+    return re.sub(shipped("due")["title_tail"], "", words)
 
 
 def _is_called_for(code: str, target: RuleInput) -> bool:

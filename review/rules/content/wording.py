@@ -23,7 +23,7 @@ from review.rules.prose import Prose, Segment, Word, is_polite, read_prose, read
 from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span
 
 _NUMBER_BEFORE = re.compile(r"[0-9０-９一二三四五六七八九十百千万億]+\s*[^\s0-9、。]{0,4}$")
-_LABEL_LINE = re.compile(r"\W{0,4}(?P<label>\w[^\n:：*]{0,20}?)\**\s*[:：]?\**")
+_LABEL_LINE = re.compile(r"\W{0,4}(?P<label>\w[^\n:：*]{0,20}?)\**+\s*+[:：]?\**+")
 _PLACES_SHOWN = 20
 _NEAR = 8
 _WORDS_SHOWN = 5

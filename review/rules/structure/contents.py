@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -54,7 +55,8 @@ def toc_mismatch(target: RuleInput) -> RuleOutcome:
     for section in sections:
         numbers[_title(section)].add(section.number)
     lines = _numbered_lines(target, contents)
-    gone = [entry for entry in entries if entry.title not in numbers and not _begins_line(entry, lines)]
+    written = sorted(line for line, _ in lines)
+    gone = [entry for entry in entries if entry.title not in numbers and not _begins_line(entry, written)]
     renumbered = [
         entry
         for entry in entries
@@ -66,7 +68,8 @@ def toc_mismatch(target: RuleInput) -> RuleOutcome:
     absent = [s for s in body if s.level in levels and _title(s) not in titles and s.number not in renamed]
     if not (gone or renumbered or absent):
         return RuleOutcome(examined=len(entries))
-    otherwise = [span for each in gone for line, span in lines if each.number and _is_numbered(line, each.number)]
+    lost = {entry.number for entry in gone if entry.number}
+    otherwise = [span for line, span in lines if _leading_number(line) in lost]
     return RuleOutcome(
         findings=(_finding(target, gone, renumbered, absent, entries, otherwise),), examined=len(entries)
     )
@@ -138,13 +141,19 @@ def _numbered_lines(target: RuleInput, contents: frozenset[str]) -> tuple[tuple[
     )
 
 
-def _begins_line(entry: Entry, lines: tuple[tuple[str, Span], ...]) -> bool:
-    titles = fold_compact(entry.written), fold_compact(_GLUED_PAGE.sub("", entry.written))
-    return entry.number is not None and any(line.startswith(titles) for line, _ in lines)
+def _begins_line(entry: Entry, lines: list[str]) -> bool:
+    """Whether one of the sorted lines begins with the entry: the first that isn't before it does, if any."""
+    if entry.number is None:
+        return False
+    for title in (fold_compact(entry.written), fold_compact(_GLUED_PAGE.sub("", entry.written))):
+        at = bisect_left(lines, title)
+        if at < len(lines) and lines[at].startswith(title):
+            return True
+    return False
 
 
-def _is_numbered(line: str, number: str) -> bool:
-    return line.startswith(number) and not line[len(number) :].startswith((".", *"0123456789"))
+def _leading_number(line: str) -> str:
+    return line[: len(line) - len(line.lstrip(".0123456789"))]
 
 
 def _title(section: Section) -> str:

@@ -11,7 +11,7 @@ from knowledge.text.folding import normalise
 from review.rules.style.base import WITH_HEADINGS, Mark, Params, pattern_rule, text_rule, unit_rule
 from review.rules.style.reading import JAPANESE, JAPANESE_LETTER, Unit, UnitKind
 
-_QUOTED = re.compile(r"「[^「」]*」|『[^『』]*』")
+_QUOTED_OR_ASKED = re.compile(r"「[^「」]*+」|『[^『』]*+』|[!！?？]")
 _WIDE = f"{JAPANESE}「」『』（）［］【】〈〉《》、。・！？〜～：；…"
 _FULL = {"!": "！", "?": "？", ":": "：", "~": "〜", "･": "・"}
 # Both 〜 U+301C and ～ U+FF5E are in use for the wave dash and are both full width.
@@ -57,10 +57,8 @@ def mark_width(unit: Unit, params: Params) -> Iterator[Mark]:
 @unit_rule("style.exclamation_question", defaults={"marks": ("!", "！", "?", "？")}, by_default=False, skips_named=True)
 def exclamation_question(unit: Unit, params: Params) -> Iterator[Mark]:
     """Mark every exclamation or question mark outside of 「」, which say what others write. ``marks``: which."""
-    quoted = [match.span() for match in _QUOTED.finditer(unit.plain)]
-    for match in re.finditer("[!！?？]", unit.plain):
-        is_quoted = any(start <= match.start() < end for start, end in quoted)
-        if match[0] in params["marks"] and unit.is_japanese and not is_quoted:
+    for match in _QUOTED_OR_ASKED.finditer(unit.plain):
+        if match[0] in params["marks"] and unit.is_japanese:
             yield Mark(*match.span())
 
 

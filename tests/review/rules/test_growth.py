@@ -313,6 +313,97 @@ def test_no_rule_and_no_reader_does_more_than_linear_work(unit: str) -> None:
     assert list(slow_works(unit)) == []
 
 
+def _rows(heads: str, rows: str) -> str:
+    return f"{heads}\n{'|-' * heads.count('|')}\n{rows}\n"
+
+
+# What made rules do quadratic work whose parts grow together: a text of about that many characters for each rule.
+GROWING_TOGETHER: dict[str, tuple[str, Callable[[int], str]]] = {
+    "contents and lines that begin alike": (
+        "structure.toc_mismatch",
+        lambda n: (
+            "# 目次\n\n"
+            + "".join(f"- 1.1 項目{k}\n" for k in range(n // 20))
+            + "\n# 本文\n\n"
+            + "".join(f"1.1 行の文{k}\n" for k in range(n // 20))
+        ),
+    ),
+    "contents and paragraphs": (
+        "coverage.missing_topic",
+        lambda n: (
+            "# 目次\n\n"
+            + "".join(f"1.{k % 90} 項目{_letters(k)}\n" for k in range(n // 20))
+            + "\n# 本文\n\n"
+            + "".join(f"1.1 行の文{_letters(k)}\n\n" for k in range(n // 20))
+        ),
+    ),
+    "decisions in one sentence": (
+        "consistency.conflicting_value",
+        lambda n: "現行は" + "ステートレス" * (n // 6) + "とHttpSession。\n",
+    ),
+    "decisions in one line": (
+        "consistency.conflicting_value",
+        lambda n: "現行はステートレス。" * (n // 10) + "HttpSessionを使う。\n",
+    ),
+    "a line of asterisks over a list": ("wording.ambiguous", lambda n: f"a{'*' * n}x\n\n- 適切に扱う。\n"),
+    "quotations and exclamations": ("style.exclamation_question", lambda n: "あ" + "「い」！" * (n // 4) + "\n"),
+    "what is filled in, and called wrong": (
+        "consistency.conflicting_value",
+        lambda n: _rows(
+            "| 確認項目 | 手順 | 期待結果 |",
+            f"| 名 | {'、いろはにほに正しく' * (n // 20)} | {'「ZZWが間違' * (n // 14)} |",
+        ),
+    ),
+    "a group of many words": (
+        "consistency.conflicting_value",
+        lambda n: _rows(
+            "| 区分 | 手順 | 期待結果 |",
+            "\n".join(
+                f"| {group}{'、'.join(map(_letters, range(n // 15)))} | {'申請者を選ぶ操作をする' * (n // 30)} | 可 |"
+                for group in ("受付", "審査")
+            ),
+        ),
+    ),
+    "rows of one name, listed often": (
+        "consistency.conflicting_value",
+        lambda n: (
+            _rows("| 機能 | R1 | R2 | R3 |", "\n".join(["| 受付 | ○ | | |"] * (n // 30)))
+            + "\n"
+            + _rows("| 要件 | 機能 |", "\n".join(["| R1 | 受付、受付 |"] * (n // 30)))
+        ),
+    ),
+}
+
+
+def _letters(number: int) -> str:
+    """A number in letters, since a digit ends an entry of a table of contents."""
+    return "".join(chr(ord("a") + int(digit)) for digit in f"{number:05}")
+
+
+@pytest.mark.parametrize("name", GROWING_TOGETHER)
+def test_parts_that_grow_together_make_linear_work(name: str) -> None:
+    rule_id, written = GROWING_TOGETHER[name]
+
+    @functools.cache
+    def text(length: int) -> Text:
+        return Text(written(length))
+
+    work = works()[rule_id]
+    assert not (grows_too_fast(work, text, LONG) and grows_too_fast(work, text, LONGEST))
+
+
+@pytest.mark.parametrize("unit", ["()", "(", ")(", "書", "_", "資料（"])
+def test_a_title_is_read_in_linear_time(unit: str) -> None:
+    work = works()["coverage.missing_topic"]
+
+    def text(length: int) -> Text:
+        read = Text("# 表題\n\n本文である。\n")
+        read.target = replace(read.target, title=unit * (length // len(unit)) + "x")
+        return read
+
+    assert not grows_too_fast(work, text, LONG)
+
+
 def test_all_rules_and_the_readers_of_texts_are_tried() -> None:
     tried = works()
     assert {rule.id for rule in list_rules()} <= set(tried)
