@@ -22,6 +22,7 @@ from knowledge.answering.signs import (
     signs_of_meaning,
     signs_without_meaning,
 )
+from knowledge.answering.subjects import phrases_of
 from knowledge.answering.types import AnswerSentence
 from knowledge.embedders import Embedder, EmbeddingError
 from knowledge.index.active_embedder import EmbedderMismatch, active_embedding_set, embedder_of
@@ -29,6 +30,7 @@ from knowledge.index.analysis import NO_SYNONYMS
 from knowledge.index.outside import admit_documents
 from knowledge.search import calibration_for
 from knowledge.text.folding import fold_terms
+from knowledge.text.spellings import spelt_as_in
 from knowledge.types.search import Hit
 
 MAX_SENTENCES = 3
@@ -104,7 +106,7 @@ def rate_sentences(
             one=one.one,
             chance=float(chance),
             heading=material.named.heading_named(one.one),
-            cell=marked_cell(question, material.asked, one.one),
+            cell=marked_cell(material.question, material.asked, one.one),
         )
         for one, chance in zip(material.candidates, chances(names, rows), strict=True)
     ]
@@ -113,7 +115,7 @@ def rate_sentences(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Material:
-    """A question, read, and the sentences that are looked at more closely."""
+    """A question, read and spelt as the passages spell it, and the sentences that are looked at more closely."""
 
     question: str
     asked: AskedThing
@@ -135,12 +137,20 @@ def read_material(
     question: str, hits: Sequence[Hit], *, synonyms: Mapping[str, str] = NO_SYNONYMS, most: int = MAX_EMBEDDED
 ) -> Material:
     """Read a question, and choose the sentences that have the most of its words; the first of equals."""
+    question = _as_passages_write(question, hits)
     named = read_named(question)
     sentences = _about(named, _different([one for hit in hits for one in sentences_of(hit)]))
     candidates = candidates_of(hits, sentences)
     wording = read_wording(question, candidates, synonyms=synonyms)
     ordered = sorted(candidates, key=lambda one: -wording.plain_share(one))[:most]
     return Material(question=question, asked=read_asked(question), named=named, wording=wording, candidates=ordered)
+
+
+def _as_passages_write(question: str, hits: Sequence[Hit]) -> str:
+    """Write what a question names as its passages do: 1人 for 一人, and 取消 for 取り消し, where they have no other."""
+    words = [part for phrase in phrases_of(question) for part in phrase.parts]
+    texts = [fold_terms("\n".join([hit.title, *hit.section_path, hit.content])) for hit in hits]
+    return spelt_as_in(question, words, texts)
 
 
 def _read_with(one: PlacedSentence) -> str:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from knowledge.answering.asked import AskedThing, Wanted, without_asking
 from knowledge.answering.marks import marked_cell
 from knowledge.answering.named import Named
+from knowledge.answering.predicates import read_act
 from knowledge.answering.sentences import PlacedSentence, Terms, terms_of
 from knowledge.answering.subjects import read_subjects
 from knowledge.answering.values import asks_money, has_money_column, value_places, values_of
@@ -158,6 +159,7 @@ def signs_without_meaning(
     english = is_english(question)
     acts = frozenset() if english else frozenset(act_words(folded))
     subjects = read_subjects(question, asked)
+    act = read_act(question, asked)
     pairs = pairs_of(stem)
     passages = {one.one.hit.chunk_id: fold_terms(one.one.hit.content) for one in candidates}
     rows = []
@@ -218,7 +220,10 @@ def signs_without_meaning(
                 "unit missing": float(
                     bool(asked.unit) and not values.has_unit and asked.unit not in fold_terms(one.one.header)
                 ),
-                "says yes or no": float(marked_cell(question, asked, one.one) is not None),
+                "says yes or no": float(
+                    marked_cell(question, asked, one.one) is not None
+                    or (act is not None and act.is_decided_by(one.one))
+                ),
                 "money missing": float(
                     asks_money(asked) and not (values.has_money or has_money_column(one.one.header))
                 ),

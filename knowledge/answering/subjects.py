@@ -14,6 +14,7 @@ from knowledge.answering.values import values_of
 from knowledge.index.morphemes import ENGLISH_STOP_WORDS, is_english, only_asks
 from knowledge.text.folding import fold_terms, normalise
 from knowledge.text.morphology import MAX_INPUT_CHARACTERS, tokenizer
+from knowledge.text.spellings import spellings
 from knowledge.text.tables import cells_of
 
 _ENGLISH_WORD = re.compile(r"[A-Za-z0-9][\w'./-]*\w|[A-Za-z0-9]")
@@ -29,7 +30,10 @@ _BARE_NUMBER = re.compile(r"[\d().#-]*")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Phrase:
-    """Something that a question names: ``shown`` as it is written, ``folded`` and its ``parts`` to be looked for."""
+    """Something that a question names: ``shown`` as it is written, ``folded`` and its ``parts`` to be looked for.
+
+    A part may be spelt otherwise where it is looked for: 取消 for 取り消し, 1人 for 一人.
+    """
 
     shown: str
     folded: str
@@ -37,7 +41,12 @@ class Phrase:
 
     def is_in(self, folded: str) -> bool:
         """Return whether a folded text has it, whole or in all its parts."""
-        return self.folded in folded or all(part in folded for part in self.parts)
+        return self.folded in folded or all(part in folded or spellings(part).search(folded) for part in self.parts)
+
+    @property
+    def pattern(self) -> str:
+        """A regular expression of the whole phrase in all spellings of its parts."""
+        return f"{re.escape(self.folded)}|{''.join(f'(?:{spellings(part).pattern})' for part in self.parts)}"
 
 
 def phrases_of(question: str) -> tuple[Phrase, ...]:

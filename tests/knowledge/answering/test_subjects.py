@@ -93,3 +93,20 @@ def test_a_cell_below_a_name_of_the_asked_kind_is_told(question, fits):
 def test_a_row_with_a_name_of_the_asked_kind_is_told(question, is_of_kind):
     (row,) = sentences_of(hit("| 復旧日時 | 同日9時47分 |"))
     assert read_subjects(question, read_asked(question)).signs(row, "")["key of asked kind"] == is_of_kind
+
+
+@pytest.mark.parametrize(
+    ("asked", "written", "is_there"),
+    [
+        ("予約の取り消し", "予約取消は前日までとする。", True),
+        ("予約の取消", "予約を取り消す。", True),
+        ("一人", "1人10冊まで", True),
+        ("1人", "利用者一人につき", True),
+        ("一人", "11人まで", False),
+        ("問合せ", "問い合わせ先は窓口とする。", True),
+        ("取り消し", "登録を抹消する。", False),
+        ("一般", "1般", False),
+    ],
+)
+def test_a_word_is_found_in_another_spelling(asked, written, is_there):
+    assert all(one.is_in(written) for one in phrases_of(asked)) is is_there
