@@ -36,6 +36,8 @@ MOST_KEPT_BYTES = 64 * 1024 * 1024
 AT_ONCE, MOST_WAIT_S, MOST_CPU_S, MOST_MEMORY_BYTES = 3, 15.0, 10.0, 1024 * 1024 * 1024
 # Pages of an office document are made once, and then looked at. What failed would fail again, and is not tried at once.
 MAKING_AT_ONCE, MOST_MAKING_S, MOST_MAKING_CPU_S, TRIED_AGAIN_AFTER_S = 2, 60.0, 45.0, 600.0
+# What took too long on a busy machine may be quick in a moment, for everybody who looks at the same file.
+SLOW, SLOW_TRIED_AGAIN_AFTER_S = "timeout", 60.0
 ERROR_BYTES, MOST_KEPT_FAILURES = 1024, 4096
 Key = TypeVar("Key", bound=Hashable)
 Result = TypeVar("Result")
@@ -88,7 +90,8 @@ class Failure:
 
     def holds(self) -> bool:
         """Whether it was not long ago."""
-        return time.monotonic() - self.at < TRIED_AGAIN_AFTER_S
+        lasts = SLOW_TRIED_AGAIN_AFTER_S if self.error.code == SLOW else TRIED_AGAIN_AFTER_S
+        return time.monotonic() - self.at < lasts
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,7 +127,7 @@ def ask_original(
     """Have a parser child look at a version's file, or at its pages, as one of `AT_ONCE` within `limits_of_looking`.
 
     Pages that have to be made are made in a turn of the caller's. What could not be done is not tried again for
-    `TRIED_AGAIN_AFTER_S`. No permissions are applied.
+    `TRIED_AGAIN_AFTER_S`, what took too long for `SLOW_TRIED_AGAIN_AFTER_S`. No permissions are applied.
 
     :raises Conflict: it can't be looked at. :raises NoSuchPage: there is none of that number.
     :raises TooManyAtOnce: the caller has as many pages made, or waits for as many, as may be.

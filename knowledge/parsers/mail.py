@@ -111,7 +111,7 @@ def _in_figures(written: str) -> str:
     """The time of a mail as `2025-11-12 10:00:00 +0900`; as it is written where it is no such time."""
     try:
         return f"{parsedate_to_datetime(written):%Y-%m-%d %H:%M:%S %z}".rstrip()
-    except ValueError:
+    except (ValueError, OverflowError):
         return written
 
 

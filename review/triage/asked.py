@@ -21,7 +21,7 @@ _NUMBER = re.compile("[0-9]{1,9}", re.ASCII)
 def read_change(asked: Mapping[str, Any]) -> TriageChange:
     """Read {triage, reason, comment, expires_at, assignee, due_on, revision}, from JSON or from the fields of a form.
 
-    Raises InvalidInput for a day that is none.
+    Raises InvalidInput for a day, or a revision, that is none.
     """
     return TriageChange(
         triage=str(asked["triage"]) if asked.get("triage") else None,
@@ -47,8 +47,11 @@ def read_finding_ids(review: Review, asked: Mapping[str, Any]) -> list[str]:
 
 
 def _revision(given: object) -> int | None:
-    text = str(given)
-    return int(text) if _NUMBER.fullmatch(text) else None
+    if given is None:
+        return None
+    if not _NUMBER.fullmatch(str(given)):
+        raise InvalidInput(_("Load the page again: it no longer says which state it is about."), field="revision")
+    return int(str(given))
 
 
 def _day(field: str, given: object) -> date:

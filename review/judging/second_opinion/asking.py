@@ -129,11 +129,19 @@ class SecondOpinion:
         self.opinions += [opinion for opinion in overturned if opinion.doubt.pk in held]
 
     def _may_take(self, opinion: Opinion) -> bool:
-        """Whether an opinion counts: where something speaks to a model, nothing is set aside without a quote."""
-        if opinion.decision is not Decision.SET_ASIDE or not self.reader.session.planted_spans():
+        """Whether an opinion counts: without a quote nothing is set aside that keeps a review from being signed off.
+
+        Where something speaks to a model nothing is set aside at all.
+        """
+        if opinion.decision is not Decision.SET_ASIDE:
             return True
-        self.said.append(notices.SECOND_OPINION_NOT_SET_ASIDE)
-        return False
+        if self.reader.session.planted_spans():
+            self.said.append(notices.SECOND_OPINION_NOT_SET_ASIDE)
+            return False
+        if opinion.doubt.severity is Severity.CRITICAL:
+            self.said.append(notices.SECOND_OPINION_CRITICAL_KEPT)
+            return False
+        return True
 
     def store(self) -> None:
         """Mark the findings, and bring the verdicts of their checks in line with what is left."""

@@ -65,6 +65,14 @@ def test_a_reviewer_without_rights_as_staff_decides_and_is_led_back_to_the_findi
     assert AuditEvent.objects.get(action="FINDING_TRIAGE").resource == f"review:{review.public_id}"
 
 
+@pytest.mark.parametrize("revision", ["-1", "0x1", "99999999999", ""])
+def test_a_revision_that_is_none_decides_nothing(review: Review, revision: str) -> None:
+    client, finding = person(Role.REVIEWER), first(review)
+    assert send(client, review, finding, triage="accepted", revision=revision).status_code == 422
+    finding.refresh_from_db()
+    assert finding.triage == "open"
+
+
 def test_a_script_is_sent_the_page_as_it_is_now_with_the_finding_and_the_verdict(review: Review) -> None:
     client, finding = person(Role.REVIEWER), first(review)
     ends = timezone.localdate() + timedelta(days=30)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import io
+import time
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -34,6 +35,7 @@ from knowledge.originals import (
     shown,
     takes_a_while,
 )
+from knowledge.parsers.errors import ParseError
 from knowledge.parsers.limits import ParseLimits
 from knowledge.parsers.office import conversion
 from knowledge.parsers.process.isolation import as_it_is, parse_isolated, run_isolated
@@ -287,8 +289,15 @@ def test_a_page_that_takes_too_long_is_not_drawn_again_for_each_who_asks(
     with pytest.raises(Conflict):
         draw_page(second, document.public_id, version=1, page=2, width=800)
     monkeypatch.setattr(asking, "limits_of_looking", ParseLimits)
-    monkeypatch.setattr(asking, "TRIED_AGAIN_AFTER_S", 0)
+    monkeypatch.setattr(asking, "SLOW_TRIED_AGAIN_AFTER_S", 0)
     assert draw_page(second, document.public_id, version=1, page=2, width=800).width
+
+
+@pytest.mark.parametrize(("code", "is_kept"), [("corrupted", True), ("timeout", False)])
+def test_what_took_too_long_is_tried_again_before_what_can_not_be_read(code: str, is_kept: bool) -> None:
+    error = ParseError(code, ja="", en="")
+    assert asking.Failure(error).holds()
+    assert asking.Failure(error, at=time.monotonic() - 2 * asking.SLOW_TRIED_AGAIN_AFTER_S).holds() is is_kept
 
 
 def test_looking_is_shorter_than_taking_in() -> None:
@@ -385,7 +394,7 @@ def test_what_can_not_be_made_pages_of_is_told_and_not_tried_with_each_look(
     monkeypatch.setattr(asking, "_limits_of_making", lambda: pytest.fail("it was tried again"))
     with pytest.raises(Conflict):
         original_of(READER, document, 1, 0, 5)
-    monkeypatch.setattr(asking, "TRIED_AGAIN_AFTER_S", 0)
+    monkeypatch.setattr(asking, "SLOW_TRIED_AGAIN_AFTER_S", 0)
     version = document.current_version
     assert version is not None
     assert takes_a_while(version)

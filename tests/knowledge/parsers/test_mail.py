@@ -42,6 +42,14 @@ def test_the_headers_are_a_table_and_the_text_follows(tmp_path: Path, charset: s
     assert parsed.notices == ()
 
 
+@pytest.mark.parametrize(
+    "day", ["Mon, 01 Jan 99999999999999999999 00:00:00 +0000", "きのう", "Mon, 01 Jan 2026 99:00:00"]
+)
+def test_a_time_that_is_none_is_shown_as_it_is_written(tmp_path: Path, day: str) -> None:
+    raw = made().as_bytes().replace(b"Wed, 12 Nov 2025 10:00:00 +0900", day.encode())
+    assert f"| 日時 | {day} |" in parse(tmp_path, raw).markdown
+
+
 def test_characters_of_windows_in_iso_2022_jp_are_read(tmp_path: Path) -> None:
     # ① is 0x2D21 and ㈱ 0x2D6A there, which the standard has no characters for.
     head = (

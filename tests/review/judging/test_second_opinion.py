@@ -10,7 +10,8 @@ from django.test.utils import CaptureQueriesContext
 
 from hub.access.principals import local_operator
 from hub.core.errors import Conflict
-from review.judging.second_opinion.asking import SecondOpinion
+from review.judging.second_opinion.asking import SecondOpinion, verdict_without
+from review.judging.second_opinion.request import Decision, Doubt, Opinion
 from review.models import CheckResult, Finding
 from review.rules import list_rules
 from review.rules.base import shipped
@@ -20,6 +21,7 @@ from review.runs.schemas import ReviewOut
 from review.triage.carry_over import carry_triage
 from review.triage.comparing import compare_reviews, difference
 from review.triage.decisions import TriageChange, promote_finding, triage_finding
+from review.types import Severity, Verdict
 from tests.factories import upload_text, work_through
 from tests.hub.llm.conftest import configure, configured, server  # noqa: F401 (fixtures)
 from tests.llm_server import Fault
@@ -95,16 +97,26 @@ def test_what_nobody_would_act_on_is_set_aside_with_the_reason_and_makes_no_pass
     assert [(one.state, one.second_opinion.decision, one.second_opinion.reason) for one in aside] == [
         ("candidate", "set_aside", "別の文書に書くものである。")
     ]
-    assert not facts.findings
+    # an open critical finding keeps a review from being signed off: nobody opens that without words of the document
+    assert {one.severity for one in facts.findings} == {"critical"}
+    assert "second_opinion_critical_kept" in {one["code"] for one in facts.notices}
     assert not facts.overturned
     (result,) = facts.results
-    assert (result.verdict, result.method) == ("warning", "llm")
+    assert result.verdict == "fail"
     step = next(step for step in facts.steps if step.step == "second_opinion")
     assert step.counts["set_aside"] == len(facts.candidates) > 0
     promote_finding(principal=local_operator(), finding_id=aside[0].id)
     again = review_facts(get_review(local_operator(), facts.review_id), everything=True)
-    assert [one.state for one in again.findings] == ["promoted"]
-    assert again.results[0].verdict == "fail"
+    assert "promoted" in {one.state for one in again.findings}
+
+
+@pytest.mark.parametrize(
+    ("severity", "verdict"), [(Severity.MAJOR, Verdict.WARNING), (Severity.MINOR, Verdict.PASS)], ids=str
+)
+def test_a_check_whose_blocking_findings_were_set_aside_is_no_pass(severity: Severity, verdict: Verdict) -> None:
+    doubt = Doubt(pk=1, fingerprint="f", item="BD-B01", rule_id="r", severity=severity, message="")
+    taken = Opinion(doubt=doubt, decision=Decision.SET_ASIDE, reason="別の文書に書くものである。")
+    assert verdict_without([taken], []) is verdict
 
 
 @pytest.mark.parametrize(
