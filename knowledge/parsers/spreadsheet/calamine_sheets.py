@@ -16,6 +16,17 @@ from knowledge.parsers.xlsx.reader import Sheet
 _SECONDS_PER_DAY = 86_400
 # As the Range that calamine makes of a sheet holds a value for each place of its smallest rectangle.
 _MOST_PLACES = 20_000_000
+# Source: [MS-XLS] 2.5.10, Bes, and the same in [MS-XLSB] 2.5.97.2; calamine refuses a workbook with others.
+ERRORS = {
+    0x00: "#NULL!",
+    0x07: "#DIV/0!",
+    0x0F: "#VALUE!",
+    0x17: "#REF!",
+    0x1D: "#NAME?",
+    0x24: "#NUM!",
+    0x2A: "#N/A",
+    0x2B: "#GETTING_DATA",
+}
 
 Value = int | float | str | bool | datetime.time | datetime.date | datetime.datetime | datetime.timedelta
 
@@ -24,11 +35,13 @@ Value = int | float | str | bool | datetime.time | datetime.date | datetime.date
 class SheetRecords:
     """How a sheet's cells are shown, by (row, column) from 1: ``styles`` are indices of number formats.
 
-    ``texts`` are results of formulas that calamine takes for the number 0.
+    ``texts`` are results of formulas that calamine takes for the number 0; ``errors`` are shown without a format, and
+    calamine has nothing in their cells.
     """
 
     styles: dict[tuple[int, int], int] = field(default_factory=dict)
     texts: dict[tuple[int, int], str] = field(default_factory=dict)
+    errors: dict[tuple[int, int], str] = field(default_factory=dict)
     merged: dict[tuple[int, int], tuple[int, int]] = field(default_factory=dict)
     hidden_rows: set[int] = field(default_factory=set)
     hidden_columns: list[tuple[int, int]] = field(default_factory=list)
@@ -89,16 +102,17 @@ def _take_cells(
     start_column = found.start[1]
     for row, values in enumerate(found.to_python(skip_empty_area=True), found.start[0] + 1):
         for column, value in enumerate(values, start_column + 1):
-            value = of_sheet.texts.get((row, column), value)
-            if value == "":
+            place = row, column
+            error, value = of_sheet.errors.get(place), of_sheet.texts.get(place, value)
+            if value == "" and error is None:
                 continue
             filled += 1
             if filled > left:
                 raise parse_error("too_many_cells", limit=f"{limit:,}")
             if of_sheet.hides(row, column):
                 records.hidden_cells += 1
-            elif text := _shown(value, of_sheet.styles.get((row, column), 0), records).strip():
-                sheet.cells[row, column] = text
+            elif text := error or _shown(value, of_sheet.styles.get(place, 0), records).strip():
+                sheet.cells[place] = text
     return filled
 
 

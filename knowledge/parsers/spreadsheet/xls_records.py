@@ -10,15 +10,15 @@ import olefile
 
 from knowledge.parsers.errors import parse_error
 from knowledge.parsers.ooxml.number_formats import NumberFormats
-from knowledge.parsers.spreadsheet.calamine_sheets import SheetRecords, WorkbookRecords
+from knowledge.parsers.spreadsheet.calamine_sheets import ERRORS, SheetRecords, WorkbookRecords
 
 # Source: [MS-XLS] 2.3, record types.
 _BOF, _EOF, _FILE_PASS, _DATE_1904 = 0x0809, 0x000A, 0x002F, 0x0022
 _BOUND_SHEET, _FORMAT, _XF = 0x0085, 0x041E, 0x00E0
-_ROW, _COLUMN_INFO, _MERGED, _NOTE, _OBJECT = 0x0208, 0x007D, 0x00E5, 0x001C, 0x005D
-_MANY_RK, _FORMULA, _STRING = 0x00BD, 0x0006, 0x0207
-# What is where the number would be of a formula's result that is none: a text (that follows), an empty one.
-_TEXT_RESULT, _EMPTY_RESULT = b"\x00", b"\x03"
+_ROW, _COLUMN_INFO, _NOTE, _OBJECT = 0x0208, 0x007D, 0x001C, 0x005D
+_MANY_RK, _FORMULA, _STRING, _TRUTH_OR_ERROR = 0x00BD, 0x0006, 0x0207, 0x0205
+# What is where the number would be of a formula's result that is none: a text (that follows), an error, an empty text.
+_TEXT_RESULT, _ERROR_RESULT, _EMPTY_RESULT = b"\x00", b"\x02", b"\x03"
 # NUMBER, RK, FORMULA, LABELSST, LABEL, RSTRING, BOOLERR: row, column and format first.
 _CELLS = frozenset({0x0203, 0x027E, 0x0006, 0x00FD, 0x0204, 0x00D6, 0x0205})
 _BIFF8 = 0x0600
@@ -113,14 +113,19 @@ class _Reader:
 
 
 def _take_cell(kind: int, body: bytes, sheet: SheetRecords) -> tuple[int, int] | None:
-    """Note a cell's style; gives its place when it is a formula whose result, a text, is in a later record."""
+    """Note a cell's style and error; gives its place when it is a formula whose result is a text, in a later record."""
     row, column, style = struct.unpack_from("<HHH", body)
-    sheet.styles[row + 1, column + 1] = style
+    place = row + 1, column + 1
+    sheet.styles[place] = style
+    if kind == _TRUTH_OR_ERROR and body[7]:
+        sheet.errors[place] = ERRORS[body[6]]
     if kind != _FORMULA or body[12:14] != b"\xff\xff":
         return None
-    if body[6:7] == _EMPTY_RESULT:
-        sheet.texts[row + 1, column + 1] = ""
-    return (row + 1, column + 1) if body[6:7] == _TEXT_RESULT else None
+    if body[6:7] == _ERROR_RESULT:
+        sheet.errors[place] = ERRORS[body[8]]
+    elif body[6:7] == _EMPTY_RESULT:
+        sheet.texts[place] = ""
+    return place if body[6:7] == _TEXT_RESULT else None
 
 
 def _take_layout(kind: int, body: bytes, sheet: SheetRecords) -> None:

@@ -9,10 +9,11 @@ from pathlib import Path
 
 from knowledge.parsers.ooxml.number_formats import NumberFormats
 from knowledge.parsers.ooxml.package import package_relations
-from knowledge.parsers.spreadsheet.calamine_sheets import SheetRecords, WorkbookRecords
+from knowledge.parsers.spreadsheet.calamine_sheets import ERRORS, SheetRecords, WorkbookRecords
 
 # Source: [MS-XLSB] 2.3.1, record types.
 _ROW, _FIRST_CELL, _LAST_CELL = 0, 1, 11
+_ERRORS = frozenset({3, 11})  # typed, and of formulas
 _FORMAT, _XF, _BEGIN_XFS, _END_XFS = 44, 47, 617, 618
 _COLUMN_INFO, _WORKBOOK_PROPERTIES, _BUNDLE_SHEET, _MERGED = 60, 153, 156, 176
 _COMMENT, _DRAWING = 635, 550
@@ -77,6 +78,8 @@ def _sheet(data: bytes, records: WorkbookRecords) -> SheetRecords:
         elif _FIRST_CELL <= kind <= _LAST_CELL:
             column, style = struct.unpack_from("<II", body)
             sheet.styles[row, column + 1] = style & 0xFFFFFF
+            if kind in _ERRORS:
+                sheet.errors[row, column + 1] = ERRORS[body[8]]
         elif kind == _COLUMN_INFO:
             first, last, _width, _style, flags = struct.unpack_from("<IIIIH", body)
             if flags & 1:

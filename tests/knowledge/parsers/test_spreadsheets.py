@@ -17,7 +17,7 @@ from knowledge.parsers.registry import parse_file
 from knowledge.types.documents import BlockKind, ParsedDocument
 from tests.knowledge.parsers.conftest import assert_valid, texts
 from tests.knowledge.parsers.containers import write_container
-from tests.knowledge.parsers.workbook_writers import ods_row, write_ods, write_xls, write_xlsb
+from tests.knowledge.parsers.workbook_writers import CellError, ods_row, write_ods, write_xls, write_xlsb
 
 LIMITS = ParseLimits()
 WRITERS = {"xls": write_xls, "xlsb": write_xlsb}
@@ -60,6 +60,20 @@ def test_merged_cells_hold_a_head_together_and_hidden_rows_stay_out(tmp_path: Pa
     assert "| 機能 / ID | 機能 / 名称 | 備考 |" in document.markdown
     assert "F-2" not in document.markdown
     assert [notice.code for notice in document.notices] == ["hidden_cells"]
+
+
+@pytest.mark.parametrize("format_name", WRITERS)
+def test_errors_are_shown_whatever_the_format_of_their_cell(tmp_path: Path, format_name: str) -> None:
+    rows: list[list[str | float | CellError | None]] = [
+        ["項目", "値", "割合"],
+        ["検索", CellError(0x2A), CellError(0x07, is_result=True)],
+        ["登録", CellError(0x17), 3.0],
+    ]
+
+    document = parsed(tmp_path, f"a.{format_name}", WRITERS[format_name](rows, format_code=";;;"))
+
+    assert "| 検索 | #N/A | #DIV/0! |" in document.markdown
+    assert "| 登録 | #REF! |" in document.markdown
 
 
 def test_an_ods_shows_its_texts_with_merged_repeated_and_hidden_parts(tmp_path: Path) -> None:
@@ -155,6 +169,65 @@ def test_a_twin_has_the_same_text_in_the_same_cells(tmp_path: Path, target: str)
     assert second.markdown == first.markdown
     assert list(cited(second)) == list(cited(first))
     assert {notice.code for notice in second.notices} == {notice.code for notice in first.notices}
+
+
+def workbook_of_formulas(path: Path) -> None:
+    book = openpyxl.Workbook()
+    sheet = book.active
+    sheet.title = "判定"
+    for row in (
+        ["項目", "式", "値"],
+        ["公開", '=IF(C2>0,"公開可能","公開不可")', 3],
+        ["空", '=IF(C2>9,"公開","")', "なし"],
+        ["金額", "=C2*1234.5", 1],
+        ["期限", "=C5+1", datetime.date(2024, 4, 1)],
+        ["開始", datetime.time(9, 30), datetime.datetime(2024, 12, 31, 18, 5)],  # noqa: DTZ001
+        ["誤り", "=NA()", "#N/A"],
+        ["割合", "=C2/0", "#DIV/0!"],
+        ["対象", "=C2>9", True],
+        ["長文", '=REPT("設計",200)', "第一行\n第二行"],
+        ["書式", 12345, 0.1234],
+        ["区分", "結合", None],
+    ):
+        sheet.append(row)
+    sheet.merge_cells("B12:C13")
+    for place, code in {
+        "B4": "#,##0.0",
+        "B5": 'yyyy"年"m"月"d"日"',
+        "C5": '[$-411]ggge"年"m"月"d"日"',
+        "B6": "h:mm",
+        "C6": "yyyy-mm-dd hh:mm",
+        "B11": '#,##0"円"',
+        "C11": "0.0%",
+    }.items():
+        sheet[place].number_format = code
+    book.save(path)
+
+
+@needs_libreoffice
+def test_each_cell_of_a_twin_is_the_same_with_formulas_and_errors(tmp_path: Path) -> None:
+    formulas = tmp_path / "formulas"
+    formulas.mkdir()
+    workbook_of_formulas(formulas / "判定.xlsx")
+    (original,) = converted([formulas / "判定.xlsx"], "xlsx", tmp_path)  # with the results of the formulas
+    (twin,) = converted([formulas / "判定.xlsx"], "xls", tmp_path)
+
+    first, second = (parse_file(path, filename=path.name, limits=LIMITS) for path in (original, twin))
+
+    assert second.markdown == first.markdown
+    assert list(cited(second)) == list(cited(first))
+    for shown in (
+        "公開可能",
+        "3,703.5",
+        "2024年4月2日",
+        "令和6年4月1日",
+        "#N/A",
+        "#DIV/0!",
+        "FALSE",
+        "設計" * 200,
+        "12,345円",
+    ):
+        assert shown in second.markdown
 
 
 def cited(document: ParsedDocument) -> Iterator[tuple[str | None, str | None, str | None, str]]:

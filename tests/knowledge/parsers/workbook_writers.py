@@ -6,10 +6,20 @@ import io
 import struct
 import zipfile
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from tests.knowledge.parsers.containers import write_container
 
-Rows = Sequence[Sequence[str | float | None]]
+
+@dataclass(frozen=True)
+class CellError:
+    """An error by its number in the file, typed or the result of a formula."""
+
+    code: int
+    is_result: bool = False
+
+
+Rows = Sequence[Sequence[str | float | CellError | None]]
 
 
 def _record(kind: int, body: bytes) -> bytes:
@@ -45,12 +55,21 @@ def write_xls(
         for column, value in enumerate(cells):
             if isinstance(value, str):
                 body += _record(0x0204, struct.pack("<HHH", row, column, 0) + _short_text(value))
+            elif isinstance(value, CellError):
+                body += _xls_error(row, column, value)
             elif value is not None:
                 body += _record(0x0203, struct.pack("<HHHd", row, column, 1, value))
     if merged:
         ranges = b"".join(struct.pack("<HHHH", top, bottom, left, right) for top, left, bottom, right in merged)
         body += _record(0x00E5, struct.pack("<H", len(merged)) + ranges)
     return write_container({"Workbook": begin + code + styles + bound(place) + end + body + end})
+
+
+def _xls_error(row: int, column: int, error: CellError) -> bytes:
+    place = struct.pack("<HHH", row, column, 1)
+    if error.is_result:
+        return _record(0x0006, place + struct.pack("<BBB3xHHIH", 2, 0, error.code, 0xFFFF, 0, 0, 0))
+    return _record(0x0205, place + struct.pack("<BB", error.code, 1))
 
 
 def _record12(kind: int, body: bytes = b"") -> bytes:
@@ -95,6 +114,9 @@ def write_xlsb(
         for column, value in enumerate(cells):
             if isinstance(value, str):
                 part += _record12(6, struct.pack("<II", column, 0) + _long_text(value))
+            elif isinstance(value, CellError):
+                formula = struct.pack("<HII", 0, 0, 0) if value.is_result else b""
+                part += _record12(11 if value.is_result else 3, struct.pack("<IIB", column, 1, value.code) + formula)
             elif value is not None:
                 part += _record12(5, struct.pack("<IId", column, 1, value))
     part += _record12(146)
