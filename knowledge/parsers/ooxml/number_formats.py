@@ -10,8 +10,10 @@ from knowledge.parsers.ooxml.number_codes import Section, Token, format_digits, 
 from knowledge.text.date_forms import era_on
 
 # Day 0 from day 60 on; before, Excel counts a 29 February 1900 that never was. No zones: sheets have none.
+# Excel's own name of day 0 is 0 January 1900.
 EPOCH_1900 = datetime(1899, 12, 30)  # noqa: DTZ001
 EPOCH_1904 = datetime(1904, 1, 1)  # noqa: DTZ001
+_FIRST_DAY = datetime(1900, 1, 1)  # noqa: DTZ001
 _FIRST_RIGHT_DAY = 60
 _MS_PER_DAY = 86_400_000
 _HOURS_PER_DAY, _MINUTES_PER_DAY, _SECONDS_PER_DAY = 24, 1440, 86_400
@@ -68,18 +70,19 @@ def _elapsed(number: float, unit: str) -> str:
 def _part(moment: datetime, tokens: Sequence[Token], index: int, *, shortened: bool) -> str:
     written = tokens[index].value.lower()
     letter, width = written[0], len(written)
+    known = max(moment, _FIRST_DAY)
     if letter == "m":
         if _is_minute(tokens, index):
             return str(moment.minute).zfill(min(width, 2))
-        name = _MONTHS[moment.month - 1]
-        return {1: str(moment.month), 2: f"{moment.month:02d}", 3: name[:3], 4: name}.get(width, name[:1])
+        name = _MONTHS[known.month - 1]
+        return {1: str(known.month), 2: f"{known.month:02d}", 3: name[:3], 4: name}.get(width, name[:1])
     if letter == "y":
-        return f"{moment.year:04d}" if width > 2 else f"{moment.year % 100:02d}"
+        return f"{known.year:04d}" if width > 2 else f"{known.year % 100:02d}"
     if letter in "ger":
-        return _era(moment, written, followed_by=tokens[index + 1].value if index + 1 < len(tokens) else "")
+        return _era(known, written, followed_by=tokens[index + 1].value if index + 1 < len(tokens) else "")
     if letter == "d":
-        name = _DAYS[moment.weekday()]
-        return {1: str(moment.day), 2: f"{moment.day:02d}", 3: name[:3]}.get(width, name)
+        name, day = _DAYS[moment.weekday()], moment.day if moment >= _FIRST_DAY else 0
+        return {1: str(day), 2: f"{day:02d}", 3: name[:3]}.get(width, name)
     if letter == "a":
         return _WEEK[moment.weekday()] + ("曜日" if width > 3 else "")
     if letter == "h":

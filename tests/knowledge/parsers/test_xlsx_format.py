@@ -66,6 +66,10 @@ def test_dates_are_shown_as_their_format_says(number: float, code: str, expected
 @pytest.mark.parametrize(
     ("stored", "format_id", "date_1904", "expected"),
     [
+        ("0", "14", False, "1900/1/0"),
+        ("0", "28", False, "明治33年1月0日"),
+        ("0.5", "22", False, "1900/1/0 12:00"),
+        ("0", "14", True, "1904/1/1"),
         ("1", "14", False, "1900/1/1"),
         ("59", "14", False, "1900/2/28"),
         ("61", "14", False, "1900/3/1"),
