@@ -35,7 +35,9 @@ class ReadLine:
 class PageReading:
     """The lines of a page in reading order; ``turn`` is how far it lies turned clockwise (0, 90, 180 or 270 degrees).
 
-    ``skew`` is the slope of its lines once it is turned back. ``width`` and ``height`` are in points.
+    ``skew`` is the slope of its lines once it is turned back. ``width`` and ``height`` are in points. ``left_out`` says
+    of each line that was read with too little confidence to be kept how many characters it had; readings that were
+    stored before lines were counted have none.
     """
 
     engine: str
@@ -44,6 +46,7 @@ class PageReading:
     lines: tuple[ReadLine, ...]
     turn: int = 0
     skew: float = 0.0
+    left_out: tuple[int, ...] = ()
 
     @property
     def confidence(self) -> float | None:
@@ -56,10 +59,10 @@ class PageReading:
         mean = self.confidence
         if mean is None:
             return False
-        characters = sum(len(line.text) for line in self.lines)
-        weak = sum(len(line.text) for line in self.lines if line.confidence < UNCERTAIN_LINE)
-        has_garbage = any(line.confidence < UNUSABLE and len(line.text) >= LEAST_OF_A_LINE for line in self.lines)
-        return mean < UNCERTAIN or weak > UNCERTAIN_SHARE * characters or has_garbage
+        characters = sum(len(line.text) for line in self.lines) + sum(self.left_out)
+        weak = sum(len(line.text) for line in self.lines if line.confidence < UNCERTAIN_LINE) + sum(self.left_out)
+        garbage = (*self.left_out, *(len(line.text) for line in self.lines if line.confidence < UNUSABLE))
+        return mean < UNCERTAIN or weak > UNCERTAIN_SHARE * characters or max(garbage, default=0) >= LEAST_OF_A_LINE
 
     @property
     def is_usable(self) -> bool:
@@ -72,6 +75,7 @@ class PageReading:
             "size": [round(self.width, 2), round(self.height, 2)],
             "turn": self.turn,
             "skew": round(self.skew, 5),
+            "left_out": list(self.left_out),
             "lines": [
                 {
                     "text": line.text,
@@ -94,6 +98,7 @@ class PageReading:
             height=height,
             turn=int(stored["turn"]) % 360,
             skew=float(stored["skew"]),
+            left_out=tuple(map(int, stored.get("left_out", ()))),
             lines=tuple(map(_line, stored["lines"])),
         )
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from PIL import Image, ImageChops, ImageDraw, ImageFont
 
+from knowledge.parsers.ocr import ppocr
 from knowledge.parsers.ocr.engine import OcrEngine, OcrUnavailable
 from knowledge.parsers.ocr.reading import read_image
 from knowledge.parsers.ocr.task import make_engine
@@ -66,6 +67,18 @@ class TestPages:
         if engine.name.startswith("PP-OCR"):  # Tesseract is not sure of the page without it, either
             assert not read_image(engine, page, scale=0.36).is_uncertain
         assert read_image(engine, ImageChops.darker(page, over), scale=0.36).is_uncertain
+
+    def test_a_line_that_is_left_out_is_counted(self, engine: OcrEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+        if not engine.name.startswith("PP-OCR"):
+            pytest.skip("it leaves lines out itself")
+        monkeypatch.setattr(ppocr, "_LEAST_CONFIDENCE", 0.8)
+        page = page_picture([*LINES * 5][:14], size=24)
+        over = page_picture(["委託先の要員は情報の取扱いを学ぶ。"], size=24, top=128)
+        reading = read_image(engine, ImageChops.darker(page, over), scale=0.36)
+        assert len(reading.lines) == 13
+        (characters,) = reading.left_out
+        assert 10 <= characters <= 20
+        assert reading.is_uncertain
 
     def test_a_blank_page_has_no_lines(self, engine: OcrEngine) -> None:
         assert written(engine, Image.new("L", (800, 600), 255)) == ""

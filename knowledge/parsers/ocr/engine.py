@@ -28,13 +28,14 @@ class FoundText:
     """The lines of an image, in no order, in its pixels.
 
     ``turn`` is how far it lies turned clockwise; its text was read after it had been turned back, and ``skew`` is the
-    slope of the lines then.
+    slope of the lines then. ``left_out`` is as in `PageReading`.
     """
 
     lines: Sequence[FoundLine]
     turn: int = 0
     skew: float = 0.0
     is_in_order: bool = False
+    left_out: Sequence[int] = ()
 
 
 class OcrEngine(Protocol):

@@ -89,16 +89,16 @@ class PpOcr:
         if turn:
             lines = ImageLines(image.transpose(BACK[turn]), self._recogniser)
             quads, skew = find_lines(lines.image, self._finder)
-        found = [line for quad in quads if (line := _line(lines, quad)) is not None]
-        return FoundText(lines=[turned(line, turn, lines.image.size) for line in found], turn=turn, skew=skew)
+        found = [line for quad in quads if (line := _line(lines, quad)).text.strip()]
+        kept = [turned(line, turn, lines.image.size) for line in found if line.confidence >= _LEAST_CONFIDENCE]
+        left_out = [len(line.text) for line in found if line.confidence < _LEAST_CONFIDENCE]
+        return FoundText(lines=kept, turn=turn, skew=skew, left_out=left_out)
 
 
-def _line(lines: ImageLines, quad: Quad) -> FoundLine | None:
+def _line(lines: ImageLines, quad: Quad) -> FoundLine:
     width, height = size_of(quad)
     is_vertical = height >= _TALL * width
     read = _column(lines, quad) if is_vertical else lines.read(quad)
-    if not read.text.strip() or read.confidence < _LEAST_CONFIDENCE:
-        return None
     return FoundLine(
         text=read.text, confidence=read.confidence, quad=quad, centres=read.centres, is_vertical=is_vertical
     )

@@ -26,6 +26,7 @@ def read_image(engine: OcrEngine, image: Image, *, scale: float) -> PageReading:
         height=image.height * scale,
         turn=found.turn,
         skew=found.skew,
+        left_out=tuple(found.left_out),
         lines=tuple(_in_points(line, scale) for line in ordered),
     )
 

@@ -32,8 +32,8 @@ def line(
     return ReadLine(text=text, confidence=confidence, quad=quad, centres=centres)
 
 
-def reading(*lines: ReadLine, turn: int = 0, skew: float = 0.0) -> PageReading:
-    return PageReading(engine="test/1", width=360, height=504, lines=lines, turn=turn, skew=skew)
+def reading(*lines: ReadLine, turn: int = 0, skew: float = 0.0, left_out: tuple[int, ...] = ()) -> PageReading:
+    return PageReading(engine="test/1", width=360, height=504, lines=lines, turn=turn, skew=skew, left_out=left_out)
 
 
 @pytest.fixture
@@ -77,6 +77,12 @@ def test_pages_of_little_confidence_are_named_and_of_next_to_none_stay_unread(sc
     document = parse_file(scan, filename=scan.name, limits=LIMITS, readings={picture: uncertain})
     assert [notice.code for notice in document.notices] == ["ocr_uncertain", "read_by_ocr"]
     assert document.pages[0].uncertain
+
+    # Lines that were too weak to be kept count as well, but for one that may be a stamp.
+    sure = line("応答時間は三秒以内とする。", 40, 40)
+    assert reading(sure, left_out=(8,)).is_uncertain
+    assert reading(*[sure] * 3, left_out=(3, 3)).is_uncertain
+    assert not reading(*[sure] * 3, left_out=(3,)).is_uncertain
 
     unusable = reading(line("■□◇※＊∥", 40, 40, confidence=0.5))
     document = parse_file(scan, filename=scan.name, limits=LIMITS, readings={picture: unusable})
@@ -164,7 +170,7 @@ def test_the_words_of_a_picture_in_a_document_stand_below_it_and_are_marked(tmp_
 
 
 def test_a_reading_survives_being_stored() -> None:
-    read = reading(line("応答時間", 40, 40, confidence=0.9321), turn=90, skew=0.01)
+    read = reading(line("応答時間", 40, 40, confidence=0.9321), turn=90, skew=0.01, left_out=(12, 3))
     assert PageReading.from_json(json.loads(json.dumps(read.as_json()))) == read
     with pytest.raises((ValueError, KeyError, TypeError)):
         PageReading.from_json({**read.as_json(), "lines": [{"text": "a"}]})
