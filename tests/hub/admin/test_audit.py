@@ -63,7 +63,7 @@ def test_the_page_of_a_line_is_called_by_the_name_of_its_action() -> None:
     address = reverse("admin:access_auditevent_change", args=[line.pk])
     shown = client_of(make_user("佐藤", is_superuser=True)).get(address).content.decode()
     title = shown.split("<title>")[1].split("</title>")[0]
-    assert "文書を閲覧 document:doc_1 |" in title
+    assert "文書を閲覧 document:doc_1 | 監査証跡" in title
     assert "DOCUMENT_READ" not in title
 
 
