@@ -25,9 +25,9 @@ from knowledge.documents.reading import list_documents
 from knowledge.models import Collection, Document
 from knowledge.text.quotes import in_one_line
 from review.masters.listing import list_checklists
-from review.models import SEVERITIES, UNFINISHED, CheckResult, FindingEvent, Triage
+from review.models import SEVERITIES, UNFINISHED, FindingEvent, Triage
 from review.report import FORMAT_NAMES, build_report
-from review.report.facts import judge_label, label, place_of
+from review.report.facts import judge_label, label, place_of, remarks_on, verdict_label
 from review.runs.estimates import estimate_review
 from review.runs.finding_schemas import FindingOut, certainty_label, sure_first
 from review.runs.reviews import ReviewOptions, find_subject, get_review, list_reviews, show_review, start_review
@@ -97,8 +97,7 @@ def render_review(request: HttpRequest, review_id: str, *, refused: Refused | No
         facts=facts,
         sign_off=sign_off_label(row),
         groups=_groups(facts, comments_in(principal, row)),
-        checks=[(one, judge_label(one)) for one in facts.results],
-        verdicts=dict(CheckResult._meta.get_field("verdict").flatchoices),
+        checks=[(one, verdict_label(one), judge_label(one), remarks_on(one)) for one in facts.results],
         is_in_work=is_in_work,
         report_formats=[] if is_in_work else [(code, name) for code, name in FORMAT_NAMES.items() if code != "json"],
     )

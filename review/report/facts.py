@@ -145,7 +145,7 @@ def load_facts(principal: Principal, review_id: str, *, baseline: str, options: 
         verdict=label(VERDICTS, shown.verdict or ""),
         status=review.get_status_display(),
         day=local_day(review.finished_at),
-        results=_results(shown, doubts_of(review)),
+        results=_results(shown),
         findings=findings,
         notices=[in_language(notice["ja"], notice["en"]) for notice in shown.notices],
         steps=steps_in_words(shown.steps),
@@ -304,24 +304,22 @@ def doubts_of(review: Review) -> dict[str, list[str]]:
     """Why checks are in doubt since a guideline changed, by check item. One query."""
     results = list(review.results.all())
     reasons = suspect_reasons(results)
-    return {
-        result.item_version.item.code: [
-            _("In doubt since: {reason}").format(reason=reason) for reason in reasons[result.pk]
-        ]
-        for result in results
-        if result.pk in reasons
-    }
+    return {result.item_version.item.code: _in_doubt(reasons[result.pk]) for result in results if result.pk in reasons}
 
 
-def _results(shown: ReviewOut, doubts: Mapping[str, Sequence[str]]) -> list[ReportedResult]:
+def _in_doubt(reasons: Iterable[str]) -> list[str]:
+    return [_("In doubt since: {reason}").format(reason=reason) for reason in reasons]
+
+
+def _results(shown: ReviewOut) -> list[ReportedResult]:
     counts = Counter(one.check_item_id for one in shown.findings)
     return [
         ReportedResult(
             result=result,
-            verdict=label(VERDICTS, result.verdict),
+            verdict=verdict_label(result),
             method=_with_sources(result),
             check_type=label(CheckType.choices, result.check_type),
-            remarks=_remarks(result, doubts.get(result.check_item_id, ())),
+            remarks=remarks_on(result),
             findings=counts[result.check_item_id],
         )
         for result in shown.results
@@ -357,7 +355,13 @@ def sources_of(result: ResultOut) -> list[str]:
     return [text for source, text in named.items() if source in result.consulted]
 
 
-def _remarks(result: ResultOut, doubts: Sequence[str]) -> str:
+def verdict_label(result: ResultOut) -> str:
+    """Name the verdict of a check."""
+    return label(VERDICTS, result.verdict)
+
+
+def remarks_on(result: ResultOut) -> str:
+    """Say what there is to say of a check's verdict: why it is so, what a person decided, since when it is in doubt."""
     remarks = [in_language(notice.get("ja", ""), notice.get("en", "")) for notice in result.notices]
     if result.decision:
         before = label(VERDICTS, result.original_verdict or "")
@@ -366,7 +370,7 @@ def _remarks(result: ResultOut, doubts: Sequence[str]) -> str:
                 who=result.decision.decided_by, reason=result.decision.reason, before=before
             )
         )
-    return " ".join([*remarks, *doubts])
+    return " ".join([*remarks, *_in_doubt(result.suspects)])
 
 
 def label(choices: Sequence[tuple[str, object]], code: str) -> str:

@@ -186,11 +186,11 @@ def _check_waiver(change: TriageChange, *, now: datetime) -> None:
             )
         return
     if not change.reason.strip():
-        raise InvalidInput(_("reason: a waiver needs a reason."), field="reason")
+        raise InvalidInput(_("A waiver needs a reason."), field="reason")
     if change.expires_at is None:
-        raise InvalidInput(_("expires_at: a waiver needs the day when it ends."), field="expires_at")
+        raise InvalidInput(_("A waiver needs the day when it ends."), field="expires_at")
     if change.expires_at <= now:
-        raise InvalidInput(_("expires_at: a waiver must end in the future."), field="expires_at")
+        raise InvalidInput(_("A waiver must end in the future."), field="expires_at")
 
 
 def _refuse_stale(finding: Finding, revision: int | None) -> None:

@@ -86,6 +86,15 @@ def test_a_script_is_sent_the_page_as_it_is_now_with_the_finding_and_the_verdict
     assert 'id="review-state"' in page
 
 
+def test_checks_are_shown_with_the_name_of_their_verdict_and_why_it_is_so(review: Review) -> None:
+    result = review.results.order_by("pk")[0]
+    result.verdict, result.notices = "skipped", [{"code": "none", "ja": "対象の章がない。", "en": "No such chapter."}]
+    result.save(update_fields=["verdict", "notices"])
+    page = shown(person(Role.READER), review)
+    assert '<span class="tag skipped">未判定</span>' in page
+    assert "対象の章がない。" in page
+
+
 def test_a_comment_stands_at_its_finding_for_everybody_who_reads_it(review: Review) -> None:
     client, finding = person(Role.REVIEWER), first(review)
     send(client, review, finding, comment="<b>担当課</b>に確認中", revision=finding.revision)

@@ -395,6 +395,7 @@ def test_a_reviewer_decides_on_every_finding_by_keys_and_takes_the_last_one_back
         "form.elements.expires_at.value = '2020-01-01'; form.requestSubmit();"
     )
     refusal = until(browser, "article [role=alert]").text
+    assert "expires_at" not in refusal
     assert until(browser, "#decided:not(:empty)").text == refusal
     # what the server refused is noted there by the browser itself
     browser.get_log("browser")  # type: ignore[attr-defined]
