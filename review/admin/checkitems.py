@@ -41,7 +41,7 @@ def _lines(label: StrPromise, hint: StrPromise | str = "", rows: int = 3) -> for
 
 
 class ItemVersionForm(forms.ModelForm[CheckItemVersion]):
-    rules = _lines(_("rules"), _('One per line: rule_id {"parameter": value}. GET /rules lists all rules.'), rows=5)
+    rules = _lines(_("rules"), _('One per line: rule_id {"parameter": value}'), rows=5)
     required_elements = _lines(_("required elements"), _("One per line: name [section title] = regular expression"))
     patterns = _lines(_("patterns"), _("One per line: 必須: regular expression, or 禁止: regular expression"))
     terms = _lines(_("term pairs"), _("One per line: word to avoid → word to use"))

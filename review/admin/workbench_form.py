@@ -78,12 +78,15 @@ class WorkbenchForm(ItemVersionForm):
 
 
 def line_parts() -> dict[str, Any]:
-    """What the boxes of a line are called, field by field, and the two kinds of patterns."""
+    """What the boxes of a line are called, field by field, hints in place of those for text, the kinds of patterns."""
     return {
         "patterns": [gettext("must occur, or must not"), gettext("regular expression")],
         "terms": [gettext("words to avoid, with 、 between them"), gettext("word to use")],
         "required_elements": [gettext("name"), gettext("section title"), gettext("regular expression")],
         "rules": [gettext("rule and its parameters")],
+        "hints": {
+            "patterns": gettext("Choose whether it must occur or must not, and write only the regular expression.")
+        },
         "wanted": {REQUIRED[0]: gettext("must occur"), FORBIDDEN[0]: gettext("must not occur")},
     }
 

@@ -155,6 +155,7 @@
     const add = button(`＋ ${form.dataset.add}`, `${label.textContent.trim()}: ${form.dataset.add}`, () => addRow(line.empty));
     add.classList.add("hub-line-add");
     area.hidden = true;
+    if (PARTS.hints[name]) box.querySelector(".hub-hint").textContent = PARTS.hints[name];
     label.removeAttribute("for");
     area.after(list, add);
     editors.set(name, { addLine: (text) => { addRow(line.read(text)); write(); } });

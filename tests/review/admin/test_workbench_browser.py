@@ -104,6 +104,9 @@ def test_a_pattern_becomes_a_published_item_on_one_page_by_the_keyboard(
     assert [count > 0 for count in counts.values()] == [False, True, True]
     assert Axe().run(browser)["violations"] == []
 
+    hint = browser.find_element(By.CSS_SELECTOR, "[data-lines=patterns] .hub-hint").text
+    assert "「必須」か「禁止」を選び" in hint
+
     tab_to(browser, "どの判定が変わるか")
     press(browser, Keys.ENTER)
     wait(browser, lambda one: "1 件中 1 件" in one.find_element(By.ID, "hub-verdicts-told").text)
