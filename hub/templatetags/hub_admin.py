@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django import template
+from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext
 
 from hub.access.names import full_name, name_of
 from hub.admin_site import pages
@@ -41,6 +43,13 @@ register.filter(name_of)
 def with_landmark(page: SafeString) -> SafeString:
     """Make Unfold's frame around the content of a page the landmark that it lacks, for readers of the screen."""
     return mark_safe(page.replace('<div id="main" ', '<div id="main" role="main" tabindex="-1" ', 1))  # noqa: S308
+
+
+@register.filter
+def with_delete_as_phrase(row: SafeString, kind: object) -> SafeString:
+    """Write on Unfold's button "Delete" and the kind of thing in the order of the language: コレクションを削除."""
+    before = f"{gettext('Delete')} {escape(kind)}"
+    return mark_safe(row.replace(before, gettext("Delete %(name)s") % {"name": escape(kind)}))  # noqa: S308
 
 
 @register.simple_tag

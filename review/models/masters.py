@@ -98,7 +98,7 @@ class MasterVersion(Written):
         verbose_name=_("approved by"),
     )
     created_at = models.DateTimeField(_("created"), default=timezone.now, editable=False)
-    approved_at = models.DateTimeField(_("approved"), null=True, blank=True, editable=False)
+    approved_at = models.DateTimeField(_("approved at"), null=True, blank=True, editable=False)
     retired_at = models.DateTimeField(_("retired"), null=True, blank=True, editable=False)
 
     class Meta:

@@ -52,14 +52,16 @@ def test_every_page_about_one_row_opens() -> None:
         assert client.get(reverse(name, args=[row.pk])).status_code == 200, name
 
 
-def test_a_page_of_a_row_names_the_person_as_japanese_does() -> None:
+def test_a_page_of_a_row_names_deleting_and_the_person_as_japanese_does() -> None:
     person = make_user("sato", is_superuser=True)
     person.last_name, person.first_name = "佐藤", "一郎"
     person.save(update_fields=["last_name", "first_name"])
     address = reverse("admin:knowledge_collection_change", args=[Collection.objects.values_list("pk")[0][0]])
     page = client_of(person).get(address).content.decode()
+    assert "コレクションを削除" in page
     assert "佐藤 一郎" in page
     assert "一郎 佐藤" not in page
+    assert "Delete collection" in client_of(person, language="en").get(address).content.decode()
 
 
 def test_long_texts_that_are_only_read_keep_their_lines() -> None:
