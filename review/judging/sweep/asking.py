@@ -78,8 +78,8 @@ class Sweep:
 
     def ask(self) -> StepOutcome:
         """Read the document for each group of categories, test what is proposed, merge it with the rules' findings."""
-        told = {rule.subject for rule in self.rules()}
-        subject = subject_of(self._target, self.reader.withheld, points=self.harmless_points(), told=told)
+        reported = {rule.subject for rule in self.rules()}
+        subject = subject_of(self._target, self.reader.withheld, points=self.harmless_points(), reported=reported)
         if self.reader.session.planted_spans():
             self.said.append(notices.SWEEP_WITHHELD)
         try:
@@ -215,16 +215,16 @@ class Sweep:
 
 
 def subject_of(
-    target: RuleInput, withheld: tuple[Span, ...], *, points: Sequence[Point] = (), told: Collection[str] = ()
+    target: RuleInput, withheld: tuple[Span, ...], *, points: Sequence[Point] = (), reported: Collection[str] = ()
 ) -> Subject:
-    """What of a document and its related ones is read, against which check list; rules missed what is ``told``."""
+    """What of a document and its related ones is read, against which check list; rules called ``reported`` missing."""
     return Subject(
         title=named_to_model(target),
         text=target.text,
         bodies=harmless_bodies(target),
         withheld=withheld,
         related=target.related,
-        topics=tuple(topic.label_ja for topic in target.topics if topic.label_ja not in told),
+        topics=tuple(topic.label_ja for topic in target.topics if topic.label_ja not in reported),
         points=tuple(points),
         related_bodies={one.document_id: harmless_bodies(one.as_input()) for one in target.related},
         related_withheld={one.document_id: _withheld_of(one) for one in target.related},

@@ -361,12 +361,12 @@ def test_what_a_judged_item_tells_is_not_told_twice_under_it() -> None:
     start = subject.text.index(SIDES[0])
     quotes = (Span(start=start, end=start + len(SIDES[0])),)
     judged = RuleFinding(pk=1, rule_id="llm.judgement", spans=quotes, item="BD-E06")
-    for item, told in (("BD-E06", 0), ("BD-E01", 1)):
+    for item, left in (("BD-E06", 0), ("BD-E01", 1)):
         found = Proposal(
             category="consistency", kind="wrong", severity=Severity.MAJOR, message="違う。", quotes=quotes, item=item
         )
         tested = [Examined(proposal=found, decision="stands")]
-        assert len(merge(tested, [judged], subject, limit=5, least=Severity.MINOR).kept) == told
+        assert len(merge(tested, [judged], subject, limit=5, least=Severity.MINOR).kept) == left
 
 
 def test_two_slips_in_one_row_of_a_table_are_two_findings() -> None:
@@ -394,16 +394,16 @@ def test_one_defect_told_twice_is_one_whatever_its_category_and_the_order_of_the
         facts: dict[str, Any] = {"category": "consistency", "kind": "contradiction", "severity": Severity.MAJOR}
         return Proposal(**facts | more, message=message, quotes=spans)
 
-    told = [
+    proposed = [
         found("取り置きの期間が7日と10日で食い違う。", *SIDES),
         found("取り置きの期間が7日と食い違う10日である。", SIDES[1], category="style", kind="wrong"),
         found("「取り置く」の主語がない。", SIDES[1], category="style", kind="wrong", severity=Severity.MINOR),
         found("送り仮名が「取置く」とそろわない。", SIDES[1], category="style", kind="wrong", severity=Severity.MINOR),
     ]
-    kept = distinct(told, subject)
-    assert [one.message for one in kept] == [told[0].message, told[2].message, told[3].message]
+    kept = distinct(proposed, subject)
+    assert [one.message for one in kept] == [proposed[0].message, proposed[2].message, proposed[3].message]
     assert len({key_of(one, subject) for one in kept}) == 3
-    assert distinct(told[::-1], subject) == kept
+    assert distinct(proposed[::-1], subject) == kept
 
 
 def test_what_nobody_would_act_on_is_a_candidate(document, configured) -> None:  # noqa: F811

@@ -60,9 +60,9 @@ def test_lists_without_an_end_count_when_dense():
 
 
 def test_the_density_in_the_message_is_that_of_the_places_it_counts():
-    told = "画面、帳票等を作る。" * 5 + "電話等を使うこと。"
-    (dense,) = findings(told)
-    (obliging,) = findings(told, density_per_1000=10_000)
+    text = "画面、帳票等を作る。" * 5 + "電話等を使うこと。"
+    (dense,) = findings(text)
+    (obliging,) = findings(text, density_per_1000=10_000)
 
     assert (dense.data["in_requirements"], sum(dense.data["expressions"].values())) == (1, 6)
     assert (obliging.data["in_requirements"], sum(obliging.data["expressions"].values())) == (1, 1)
