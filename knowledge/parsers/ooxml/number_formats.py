@@ -70,7 +70,8 @@ def _elapsed(number: float, unit: str) -> str:
 def _part(moment: datetime, tokens: Sequence[Token], index: int, *, shortened: bool) -> str:
     written = tokens[index].value.lower()
     letter, width = written[0], len(written)
-    known = max(moment, _FIRST_DAY)
+    is_day_0 = moment.date() == EPOCH_1900.date()
+    known = _FIRST_DAY if is_day_0 else moment
     if letter == "m":
         if _is_minute(tokens, index):
             return str(moment.minute).zfill(min(width, 2))
@@ -81,7 +82,7 @@ def _part(moment: datetime, tokens: Sequence[Token], index: int, *, shortened: b
     if letter in "ger":
         return _era(known, written, followed_by=tokens[index + 1].value if index + 1 < len(tokens) else "")
     if letter == "d":
-        name, day = _DAYS[moment.weekday()], moment.day if moment >= _FIRST_DAY else 0
+        name, day = _DAYS[moment.weekday()], 0 if is_day_0 else moment.day
         return {1: str(day), 2: f"{day:02d}", 3: name[:3]}.get(width, name)
     if letter == "a":
         return _WEEK[moment.weekday()] + ("曜日" if width > 3 else "")

@@ -6,7 +6,7 @@ said: nothing that was not put to the test counts.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -78,7 +78,7 @@ class Sweep:
 
     def ask(self) -> StepOutcome:
         """Read the document for each group of categories, test what is proposed, merge it with the rules' findings."""
-        reported = {rule.subject for rule in self.rules()}
+        reported = {missing for rule in self.rules() for missing in rule.missing}
         subject = subject_of(self._target, self.reader.withheld, points=self.harmless_points(), reported=reported)
         if self.reader.session.planted_spans():
             self.said.append(notices.SWEEP_WITHHELD)
@@ -248,6 +248,13 @@ def _of_rules(review: Review) -> list[Finding]:
     )
 
 
+def _missing_of(data: Mapping[str, Any]) -> tuple[str, ...]:
+    """What a finding calls missing: a topic or an element, or several topics that another document may have."""
+    one = data.get("item") or data.get("element")
+    several = data.get("items", ()) if data.get("topics") else ()
+    return (str(one),) if one else tuple(map(str, several))
+
+
 def _rule_finding(finding: Finding) -> RuleFinding:
     own = finding.result.review.document_id_text
     return RuleFinding(
@@ -262,7 +269,7 @@ def _rule_finding(finding: Finding) -> RuleFinding:
             for one in finding.evidence
             if one["verified"]
         ),
-        subject=str(finding.data.get("item") or finding.data.get("element") or ""),
+        missing=_missing_of(finding.data),
         rests_on=tuple(finding.rests_on),
         is_taken_back=finding.state in (FindingState.OVERTURNED, FindingState.CANDIDATE),
         item=finding.result.item_version.item.code,

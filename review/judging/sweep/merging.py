@@ -59,13 +59,14 @@ COUNTING = {"stands": "confirmed", "doubted": "doubted"}
 class RuleFinding:
     """A stored finding of the rules, or of a model that judged a check item by itself.
 
-    ``subject`` is what it calls missing; ``rests_on`` names related documents; ``item`` is its check item's code.
+    ``missing`` are the things that it calls missing; ``rests_on`` names related documents; ``item`` is the code of its
+    check item.
     """
 
     pk: int
     rule_id: str
     spans: tuple[Span, ...]
-    subject: str = ""
+    missing: tuple[str, ...] = ()
     rests_on: tuple[str, ...] = ()
     is_taken_back: bool = False
     item: str = ""
@@ -186,7 +187,8 @@ def is_same_matter(proposal: Proposal, rule: RuleFinding, subject: Subject) -> b
 
     What a model found when it judged a check item by itself is the same where it is of that item.
     """
-    if rule.subject and proposal.kind == "missing" and fold_quote(rule.subject) in fold_quote(proposal.message):
+    said = fold_quote(proposal.message)
+    if proposal.kind == "missing" and any(fold_quote(missing) in said for missing in rule.missing):
         return True
     own = [_sentence(quote, subject) for quote in proposal.quotes]
     touched = [any(_touch(sentence, span) for span in rule.spans) for sentence in own]
