@@ -131,10 +131,10 @@ def span(
 ) -> Iterator[Span]:
     """Trace what is done in the block, as a part of what is traced around it.
 
-    ``parent`` is the :func:`traceparent` of another process of the hub, which this is a part of. ``caller`` is what
-    somebody outside sent as theirs: this is a trace of its own that names it, since whoever chooses the id of a trace
-    chooses whether it is among the share that is sent. One that can't be read is none. What the block raises is noted
-    by its code, or the name of its class, and goes on.
+    ``parent`` is the :func:`traceparent` of another process of the hub, which this is a part of. ``caller`` is the
+    traceparent that a client of the hub sent: the span begins a trace of its own with a link to it, since the id of a
+    trace decides whether it is sampled. An unreadable one is ignored. An exception of the block is recorded by its
+    code, or the name of its class, and raised again.
     """
     if _collector is None:
         yield _OFF

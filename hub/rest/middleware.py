@@ -103,8 +103,8 @@ def _route(request: HttpRequest) -> str | None:
 class RestMiddleware:
     """Guards REST calls: the Origin check before them; problems, rate headers and no caching after them.
 
-    What a page refuses, whoever made the page, is ERROR_PAGE. It comes after LocaleMiddleware, so that both come in the
-    caller's language.
+    A refusal of a page, of the home or the administration, is rendered by ERROR_PAGE. It comes after LocaleMiddleware,
+    so that both are in the caller's language.
     """
 
     def __init__(self, get_response: Handler) -> None:

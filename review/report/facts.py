@@ -361,7 +361,7 @@ def verdict_label(result: ResultOut) -> str:
 
 
 def remarks_on(result: ResultOut) -> str:
-    """Say what there is to say of a check's verdict: why it is so, what a person decided, since when it is in doubt."""
+    """Return the remarks on a check's verdict: its notices, a person's decision, and since when it is in doubt."""
     remarks = [in_language(notice.get("ja", ""), notice.get("en", "")) for notice in result.notices]
     if result.decision:
         before = label(VERDICTS, result.original_verdict or "")
