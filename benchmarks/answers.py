@@ -20,7 +20,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-REPOSITORY = Path(__file__).resolve().parent.parent
+from benchmarks.scratch import REPOSITORY, scratch_hub
 
 
 def parse_arguments() -> argparse.Namespace:
@@ -47,19 +47,11 @@ def parse_arguments() -> argparse.Namespace:
 def main() -> None:
     """Start a scratch hub and measure in it."""
     arguments = parse_arguments()
-    with tempfile.TemporaryDirectory(prefix="hub-benchmark-", ignore_cleanup_errors=True) as scratch:
-        Path(scratch).chmod(0o711)
-        os.environ |= {"HUB_DATA_DIR": scratch, "DATABASE_URL": "", "DJANGO_SETTINGS_MODULE": "hub.settings"}
-        import django
-
-        django.setup()
-        from django.core.management import call_command
-
+    with scratch_hub():
         from benchmarks.answering import fitting, halves, judged, measure
         from benchmarks.retrieval.question_sets import read_sets
         from benchmarks.retrieval.squad import read_squad_whole
 
-        call_command("migrate", verbosity=0)
         sets = (
             [read_squad_whole(path) for path in sorted(arguments.squad.glob("*.json"))]
             if arguments.squad

@@ -25,6 +25,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from benchmarks.scratch import add_data_argument, scratch_hub
+
 if TYPE_CHECKING:
     from benchmarks.lexical.stores import NewDocument, Numbers, Store
     from benchmarks.retrieval.question_sets import Question, QuestionSet
@@ -33,7 +35,6 @@ if TYPE_CHECKING:
     from knowledge.index.postings import AnalysedChunk
     from knowledge.models import EmbeddingSet
 
-REPOSITORY = Path(__file__).resolve().parent.parent
 COMMANDS = ("all", "build", "measure", "write")
 STORES = ("own", "gin", "tantivy")
 BUDGETS = (2_000, 10_000)
@@ -50,34 +51,24 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--keep", type=Path, required=True, help="folder of the hub, measured again when filled")
     parser.add_argument("--stores", default=",".join(STORES))
     parser.add_argument("--questions", type=int, default=100, help="of each set")
-    default_data = Path(os.environ.get("HUB_TEST_DATA", REPOSITORY.parent / "shared" / "data")) / "retrieval"
-    parser.add_argument("--data", type=Path, default=default_data, help="folder of question sets")
+    add_data_argument(parser)
     return parser.parse_args()
 
 
 def main() -> None:
     arguments = parse_arguments()
-    arguments.keep.mkdir(parents=True, exist_ok=True)
-    arguments.keep.chmod(0o711)
-    os.environ |= {"HUB_DATA_DIR": str(arguments.keep.resolve()), "DATABASE_URL": ""}
-    os.environ["DJANGO_SETTINGS_MODULE"] = "hub.settings"
-    import django
+    with scratch_hub(arguments.keep):
+        from benchmarks.retrieval.question_sets import read_sets
+        from knowledge.index.active_embedder import active_embedding_set
 
-    django.setup()
-    from django.core.management import call_command
-
-    from benchmarks.retrieval.question_sets import read_sets
-    from knowledge.index.active_embedder import active_embedding_set
-
-    call_command("migrate", verbosity=0)
-    sets, embedding_set = read_sets(arguments.data), active_embedding_set()
-    chosen = arguments.stores.split(",")
-    if arguments.command in ("all", "build"):
-        build(sets, embedding_set, arguments.passages, chosen, arguments.keep)
-    if arguments.command in ("all", "measure"):
-        measure(sets, embedding_set, arguments.questions, chosen, arguments.keep)
-    if arguments.command in ("all", "write"):
-        measure_writing(sets, embedding_set, chosen, arguments.keep)
+        sets, embedding_set = read_sets(arguments.data), active_embedding_set()
+        chosen = arguments.stores.split(",")
+        if arguments.command in ("all", "build"):
+            build(sets, embedding_set, arguments.passages, chosen, arguments.keep)
+        if arguments.command in ("all", "measure"):
+            measure(sets, embedding_set, arguments.questions, chosen, arguments.keep)
+        if arguments.command in ("all", "write"):
+            measure_writing(sets, embedding_set, chosen, arguments.keep)
 
 
 def build(sets: Sequence[QuestionSet], embedding_set: EmbeddingSet, passages: int, chosen: list[str], keep: Path):
