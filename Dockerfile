@@ -1,5 +1,7 @@
 # One image for web, worker and beat. Build: docker compose build
-FROM python:3.11-slim
+# docker-compose.digests.yml gives it with its digest (python -m tools.image_digests).
+ARG BASE_IMAGE=python:3.11-slim
+FROM ${BASE_IMAGE}
 ENV PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1 ORT_DISABLE_TELEMETRY=1
 WORKDIR /srv/hub
 COPY requirements/base.txt requirements/neo4j.txt requirements/ocr.txt requirements/otel.txt requirements/
