@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import logging
 import os
 import signal
 import subprocess
@@ -25,6 +26,8 @@ from hub.core.embedded.launch import (
     start_daemon,
 )
 from hub.core.embedded.locks import LifecycleLocks
+
+logger = logging.getLogger(__name__)
 
 _PROC = Path("/proc")
 
@@ -81,6 +84,8 @@ def _from_ps() -> Iterator[Process]:
 # Crash recovery reads the whole log that was written since the last checkpoint.
 _START_LIMIT_S = 300.0
 _KILL_LIMIT_S = 5.0
+# A server has made its socket moments after it was launched, and has it until moments before it ends.
+_SOCKET_LIMIT_S = 1.0
 _PAUSE_S = 0.02
 _LOG_LIMIT_BYTES = 10_000_000
 _LOG_TAIL_BYTES = 2_000
@@ -160,20 +165,29 @@ class EmbeddedServer(ABC):
             atexit.register(self.release)
 
     def _bring_up(self) -> None:
-        deadline = time.monotonic() + _START_LIMIT_S
+        begun = time.monotonic()
         launched = False
         while not self.is_ready():
             if self._locks.server_lives():
                 # Also one that a process launched which was killed since, or one that is about to end.
                 self._kill_orphans()
+                if not launched and time.monotonic() > begun + _SOCKET_LIMIT_S:
+                    self._stop_unreachable()
             elif launched:
                 raise self._failure("did not start", "が起動しませんでした")
             else:
                 self._launch()
                 launched = True
-            if time.monotonic() > deadline:
+            if time.monotonic() > begun + _START_LIMIT_S:
                 raise self._failure("did not get ready", "が応答しませんでした")
             time.sleep(_PAUSE_S)
+
+    def _stop_unreachable(self) -> None:
+        """Stop a server whose socket somebody removed: it would run on, and nobody could connect any more."""
+        socket = self.socket_dir / self.socket_name
+        if not socket.exists():
+            logger.warning("the socket %s of the embedded %s is gone: it is started again", socket, self.title)
+            self._stop()
 
     def _launch(self) -> None:
         run_as = self._prepare()

@@ -1,6 +1,7 @@
 """The embedded PostgreSQL, over real servers."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -134,6 +135,22 @@ def test_a_server_whose_only_user_was_killed_is_taken_over(
     assert main_pid(postgres.home) == pid
     postgres.release()
     assert not lives(pid)
+
+
+def test_a_server_whose_socket_folder_was_removed_is_started_again_at_once(
+    postgres: EmbeddedPostgres, caplog: pytest.LogCaptureFixture
+) -> None:
+    postgres.ensure()
+    store_titles(postgres)
+    before = main_pid(postgres.home)
+    shutil.rmtree(postgres.socket_dir)
+    postgres.ensure()
+    assert not lives(before)
+    assert stored_titles(postgres) == TITLES
+    (said,) = caplog.messages
+    assert str(postgres.socket_dir / postgres.socket_name) in said
+    postgres.ensure()
+    assert len(caplog.messages) == 1
 
 
 def test_committed_rows_survive_the_kill_of_the_server(postgres: EmbeddedPostgres) -> None:

@@ -55,6 +55,20 @@ def test_a_kill_loses_no_answered_write_even_before_the_disk_has_it(valkey: Embe
         assert client.llen("queue") == 500
 
 
+def test_a_server_whose_socket_was_removed_is_started_again_with_what_it_held(
+    valkey: EmbeddedValkey, home: Path
+) -> None:
+    valkey.ensure()
+    with Redis.from_url(valkey.redis_url(0)) as client:
+        client.rpush("queue", *TASKS)
+    before = main_pid(home)
+    (valkey.socket_dir / "valkey.sock").unlink()
+    valkey.ensure()
+    assert main_pid(home) != before
+    with Redis.from_url(valkey.redis_url(0)) as client:
+        assert client.llen("queue") == len(TASKS)
+
+
 def test_celerys_transport_reads_the_broker_url_also_with_odd_letters(tmp_path: Path) -> None:
     server = EmbeddedValkey(tmp_path / "設計 審査")
     server.ensure()
