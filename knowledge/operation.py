@@ -25,6 +25,8 @@ logger = logging.getLogger(__name__)
 KEPT = timedelta(days=30)
 RATE_OVER = timedelta(minutes=15)
 GROWTH_OVER = timedelta(days=7)
+# What a hub takes in during its first hours says nothing of its days.
+LEAST_GROWTH_OVER = timedelta(days=1)
 MOST_POINTS = 150
 MOST_REASONS = 8
 # The sums of a sample; the second and third are outcomes of the measure ANSWERS, too.
@@ -101,8 +103,11 @@ class Operation:
     """Until nothing waits any more, at that rate."""
     free_bytes: int | None
     growth_per_day: float | None
-    """Bytes that were stored for each day since the oldest sample of GROWTH_OVER."""
+    """Bytes that were stored for each day since the oldest sample of GROWTH_OVER; None before LEAST_GROWTH_OVER."""
+    growth_days: float | None
+    """Of so many days, where the growth is known."""
     days_left: float | None
+    """Until the disk is full at that growth; None where nothing grows, too."""
     searches: int
     p50: float | None
     """Half of the searches took at most so long: the upper bound of a step of the measures, infinite above the last."""
@@ -122,7 +127,7 @@ def operation(principal: Principal, *, now: datetime, hours: int) -> Operation:
     ended = _ended(now - RATE_OVER, now)
     rate = (ended["finished"] + ended["failed"]) / (RATE_OVER.total_seconds() / 60)
     oldest = OperationSample.objects.filter(at__gte=now - GROWTH_OVER).order_by("at").first()
-    growth = _per_day(oldest, newest)
+    growth, over = _per_day(oldest, newest)
     free = newest.free_bytes if newest else None
     counts = _between(first.searches, newest.searches) if first and newest else {}
     sums = _between(first.sums or {}, newest.sums or {}) if first and newest else {}
@@ -134,6 +139,7 @@ def operation(principal: Principal, *, now: datetime, hours: int) -> Operation:
         minutes_left=waiting / rate if waiting and rate else None,
         free_bytes=free,
         growth_per_day=growth,
+        growth_days=over,
         days_left=free / growth if free is not None and growth and growth > 0 else None,
         searches=int(sum(counts.values())),
         p50=quantile(counts, 0.5),
@@ -183,11 +189,12 @@ def _interval(sums: Mapping[str, Any], before: OperationSample, sample: Operatio
     )
 
 
-def _per_day(oldest: OperationSample | None, newest: OperationSample | None) -> float | None:
-    if oldest is None or newest is None or newest.at <= oldest.at:
-        return None
-    days = (newest.at - oldest.at).total_seconds() / timedelta(days=1).total_seconds()
-    return (newest.stored_bytes - oldest.stored_bytes) / days
+def _per_day(oldest: OperationSample | None, newest: OperationSample | None) -> tuple[float, float] | tuple[None, None]:
+    """How many bytes more were stored a day between two samples, and over how many days; None where too few."""
+    if oldest is None or newest is None or newest.at - oldest.at < LEAST_GROWTH_OVER:
+        return None, None
+    days = (newest.at - oldest.at) / timedelta(days=1)
+    return (newest.stored_bytes - oldest.stored_bytes) / days, days
 
 
 def _between(before: Mapping[str, float], after: Mapping[str, float]) -> dict[str, float]:

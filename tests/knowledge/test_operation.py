@@ -61,8 +61,16 @@ def test_growth_and_searches_are_between_the_samples_of_the_period(queue, django
     )
     with django_assert_num_queries(5):
         found = operation(local_operator(), now=NOW, hours=24 * 7)
-    assert (found.growth_per_day, found.days_left) == (100.0, 10.0)
+    assert (found.growth_per_day, found.growth_days, found.days_left) == (100.0, 2.0, 10.0)
     assert (found.searches, found.p50, found.p95) == (100, 0.1, 0.5)
+
+
+def test_the_first_hours_of_a_hub_forecast_nothing(queue):
+    OperationSample.objects.create(at=NOW - timedelta(hours=23), **EMPTY)
+    OperationSample.objects.create(at=NOW, **EMPTY | {"stored_bytes": 10**9}, free_bytes=10**9)
+    found = operation(local_operator(), now=NOW, hours=24)
+    assert found.free_bytes == 10**9
+    assert (found.growth_per_day, found.growth_days, found.days_left) == (None, None, None)
 
 
 def test_searches_after_the_sums_were_lost_count_alone(queue):

@@ -44,6 +44,7 @@ def test_operators_see_alerts_model_cost_and_questions_without_evidence(dead_bea
     page = browser_of(make_user("operator", is_superuser=True)).get("/admin/").content.decode()
     assert "定期処理が止まっています" in page
     assert "12.50 USD" in page
+    assert "1日以上の記録から計算します" in page  # samples of an hour forecast nothing
     charts = [json.loads(html.unescape(data)) for data in re.findall(r'data-value="([^"]+)"', page)]
     labelled = {one["label"]: one["data"] for chart in charts for one in chart["datasets"]}
     assert labelled["1分あたりの完了"] == [20.0] * 6
