@@ -48,6 +48,26 @@ class CuratedRowsMixin:
     has_add_permission = has_delete_permission = has_change_permission
 
 
+class OrderedRowsMixin:
+    """Rows in an order that people give: by dragging, by buttons and keys (``order_rows.js``), or by typing numbers."""
+
+    order_by: str
+    """The field that holds the place of a row."""
+
+    class Media:
+        js = ("hub/order_rows.js",)
+
+    def get_formset(self, request: HttpRequest, obj: Model | None = None, **kwargs: Any) -> Any:  # noqa: ANN401
+        """Let who may change the rows order them."""
+        may_order = self.has_change_permission(request, obj)  # type: ignore[attr-defined]
+        self.ordering_field = self.order_by if may_order else None
+        formset = super().get_formset(request, obj, **kwargs)  # type: ignore[misc]
+        if may_order:
+            place = formset.form.base_fields[self.order_by]
+            place.widget.attrs |= {"data-place": "", "data-up": _("Move up"), "data-down": _("Move down")}
+        return formset
+
+
 class CuratedVersionAdmin(HubModelAdmin):
     """Who holds ``right`` sees all versions and edits drafts; what is published stays as it is. Nothing is deleted.
 

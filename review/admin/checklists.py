@@ -25,11 +25,17 @@ from hub.admin_site.base import HubTabularInline, column, nobody
 from hub.admin_site.pages import badge, is_staff, principal_of
 from hub.core.languages import in_language
 from hub.llm.providers.registry import is_configured
-from knowledge.admin.curated import CuratedAdmin, CuratedRowsMixin
+from knowledge.admin.curated import CuratedAdmin, CuratedRowsMixin, OrderedRowsMixin
 from knowledge.models import DocumentType, Ontology
 from review.admin.master_pages import acting, copy, diff, export, import_page, lint_by_model
 from review.curation.item_lint import LintReport, lint_checklist
-from review.curation.master_versions import approve_checklist_version, approve_item_version, retire_version, save_draft
+from review.curation.master_versions import (
+    approve_checklist_version,
+    approve_item_version,
+    order_entries,
+    retire_version,
+    save_draft,
+)
 from review.models import CheckItem, CheckItemVersion, CheckList, CheckListEntry, CheckListVersion, MasterStatus
 
 Master = CheckItem | CheckList
@@ -232,8 +238,9 @@ class CheckListAdmin(MasterAdmin):
         return f"v{number}" if number else "–"
 
 
-class EntryInline(CuratedRowsMixin, HubTabularInline):
+class EntryInline(OrderedRowsMixin, CuratedRowsMixin, HubTabularInline):
     model = CheckListEntry
+    order_by = "position"
     fields = ("position", "item_version", "name")
     readonly_fields = ("name",)
     autocomplete_fields = ("item_version",)
@@ -286,3 +293,11 @@ class CheckListVersionAdmin(VersionAdmin):
         return rows.order_by("checklist__code", "-number")
 
     entries_count = column(_("entries"), "entries_number")
+
+    def save_formset(self, request: HttpRequest, form: Any, formset: Any, change: bool) -> None:  # noqa: ANN401
+        """Number the entries in the order that the form gives, and store them."""
+        kept = [
+            one.instance for one in formset.forms if one not in formset.deleted_forms and one.instance.item_version_id
+        ]
+        order_entries(principal=principal_of(request), version=form.instance, entries=kept)
+        super().save_formset(request, form, formset, change)
