@@ -32,6 +32,7 @@ from review.runs.estimates import estimate_review
 from review.runs.finding_schemas import FindingOut, certainty_label, sure_first
 from review.runs.reviews import ReviewOptions, find_subject, get_review, list_reviews, show_review, start_review
 from review.runs.schemas import ReviewOut
+from review.triage.carry_over import carry_offer
 from review.triage.comments import comments_in
 from review.triage.signing import sign_off_label, with_signatures_noted
 from review.triage.verdicts import may_decide
@@ -85,12 +86,14 @@ def render_review(request: HttpRequest, review_id: str, *, refused: Refused | No
     row = get_review(principal, review_id)
     facts = show_review(principal, row, everything=True)
     is_in_work = row.status in UNFINISHED
+    decides = not is_in_work and may_decide(principal, row)
     return render_home(
         request,
         "home/review.html",
         title=row.version.document.title if row.version else row.document_id_text,
         status=refused.error.status if refused else 200,
-        may_decide=not is_in_work and may_decide(principal, row),
+        may_decide=decides,
+        offer=carry_offer(principal, row) if decides else None,
         refused=refused,
         keys=KEYS,
         review=row,

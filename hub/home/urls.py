@@ -4,7 +4,20 @@ from __future__ import annotations
 
 from django.urls import path
 
-from hub.home import answers, asking, curating, deciding, documents, editing, guide, questions, reviews, uploading, work
+from hub.home import (
+    answers,
+    asking,
+    comparing,
+    curating,
+    deciding,
+    documents,
+    editing,
+    guide,
+    questions,
+    reviews,
+    uploading,
+    work,
+)
 
 urlpatterns = [
     path("", asking.home, name="home"),
@@ -27,6 +40,7 @@ urlpatterns = [
     path("documents/<str:public_id>/pages/<int:number>/picture/", documents.page_picture, name="page-picture"),
     path("documents/<str:public_id>/file/", documents.file, name="document-file"),
     path("documents/<str:public_id>/searchable-pdf/", documents.searchable, name="document-searchable"),
+    path("documents/<str:public_id>/compare/", comparing.compare, name="document-compare"),
     path("documents/<str:public_id>/review/", reviews.review_start, name="review-start"),
     path("documents/<str:public_id>/review/begin/", reviews.begin_review, name="review-begin"),
     path("own-work/", work.work, name="work"),
@@ -34,6 +48,7 @@ urlpatterns = [
     path("reviews/start/", reviews.review_choose, name="review-choose"),
     path("reviews/<str:review_id>/", reviews.review, name="review"),
     path("reviews/<str:review_id>/report/<str:report_format>/", reviews.report, name="review-report"),
+    path("reviews/<str:review_id>/carry/", comparing.carry, name="review-carry"),
     path("reviews/<str:review_id>/findings/<str:finding_id>/", deciding.decide, name="finding-decide"),
     path("questions/", questions.questions, name="questions"),
     path("questions/keeping/", questions.keeping, name="question-keeping"),

@@ -1,64 +1,21 @@
-"""Two versions of a document side by side, with the findings of their reviews at the lines that they quote."""
+"""Two versions of a document side by side, in the administration."""
 
 from __future__ import annotations
-
-from bisect import bisect_right
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest
 from django.http.response import HttpResponseBase
-from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from hub.access.principals import Principal
 from hub.admin_site.keyset import whole_number
 from hub.admin_site.pages import admin_page, principal_of, render_page
 from hub.core.errors import Conflict, NotFound
-from knowledge.documents.comparing import ComparedVersions, compare_versions
-from knowledge.text.line_differences import Line, LineChange, LinePair
-from review.models import SEVERITIES, Review, ReviewStatus
-from review.report.facts import label
-from review.runs.finding_schemas import FindingOut
-from review.runs.reviews import get_review, list_reviews, record_view, review_facts
+from review.triage.side_by_side import ROWS_PER_PAGE, versions_side_by_side
 
 TEMPLATE = "admin/review/compare.html"
 TITLE = _("Versions side by side")
-ROWS_PER_PAGE = 300
-AROUND = 2
-"""Unchanged lines shown before and after what changed or was found."""
-Pieces = Sequence[tuple[str, bool]]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
-    """A finding at a line, with the review on whose desk it is decided."""
-
-    finding: FindingOut
-    severity: str | Promise
-    review: Review
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Side:
-    """A line of one version: its text in pieces, with those that changed marked, and the findings that quote it."""
-
-    pieces: Pieces
-    found: Sequence[Found]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
-    """A pair of lines; ``skipped`` counts the unchanged ones that are left out before it."""
-
-    change: LineChange
-    old: Side | None
-    new: Side | None
-    skipped: int
 
 
 @admin_page("versions/<str:public_id>/compare/", name="review_compare_versions")
@@ -66,89 +23,19 @@ class Row:
 @never_cache
 def page(request: HttpRequest, public_id: str) -> HttpResponseBase:
     """Show what changed from version ``from`` to version ``to``, with what the newest review of each has found."""
-    principal = principal_of(request)
     before, after = (whole_number(request.GET.get(name), digits=9) for name in ("from", "to"))
     try:
-        compared = compare_versions(principal, public_id, before=before, after=after)
+        found = versions_side_by_side(principal_of(request), public_id, before=before, after=after)
     except NotFound as error:
         raise Http404(str(error)) from error
     except Conflict as error:
         return render_page(request, TEMPLATE, title=TITLE, reason=str(error))
-    old = _findings(principal, public_id, compared.before)
-    new = _findings(principal, public_id, compared.after)
-    rows = list(_rows(compared, old, new))
     return render_page(
         request,
         TEMPLATE,
         title=TITLE,
-        compared=compared,
-        counts=[(text, sum(1 for pair in compared.pairs if pair.change is change)) for change, text in CHANGES],
-        page=Paginator(rows, ROWS_PER_PAGE).get_page(request.GET.get("page", "1")[:9]),
-        query=f"from={compared.before}&to={compared.after}&",
+        compared=found.versions,
+        counts=found.counts,
+        page=Paginator(found.rows, ROWS_PER_PAGE).get_page(request.GET.get("page", "1")[:9]),
+        query=f"from={found.versions.before}&to={found.versions.after}&",
     )
-
-
-CHANGES = ((LineChange.CHANGED, _("changed")), (LineChange.ADDED, _("added")), (LineChange.REMOVED, _("removed")))
-
-
-def _findings(principal: Principal, document_id: str, version: int) -> list[Found]:
-    """The findings of the newest finished review of a version that the caller may read; none without one."""
-    finished = list_reviews(principal, document_id=document_id, status=ReviewStatus.COMPLETED)
-    newest = finished.filter(version_number=version).first()
-    if newest is None:
-        return []
-    review = get_review(principal, newest.public_id)
-    record_view(principal, review, part="side_by_side")
-    return [
-        Found(finding=one, severity=label(SEVERITIES, one.severity), review=review)
-        for one in review_facts(review, everything=True).findings
-    ]
-
-
-def _rows(compared: ComparedVersions, old: Sequence[Found], new: Sequence[Found]) -> Iterator[Row]:
-    """The lines that changed or that a finding quotes, each with some unchanged ones around it."""
-    pairs = compared.pairs
-    document_id = compared.document.public_id
-    at_old = _by_line([pair.old for pair in pairs], old, document_id)
-    at_new = _by_line([pair.new for pair in pairs], new, document_id)
-    shown = sorted(
-        {
-            near
-            for place, pair in enumerate(pairs)
-            if pair.change is not LineChange.SAME or place in at_old or place in at_new
-            for near in range(max(place - AROUND, 0), min(place + AROUND + 1, len(pairs)))
-        }
-    )
-    last = -1
-    for place in shown:
-        yield _row(pairs[place], at_old.get(place, ()), at_new.get(place, ()), skipped=place - last - 1)
-        last = place
-
-
-def _by_line(lines: Sequence[Line | None], found: Sequence[Found], document_id: str) -> Mapping[int, list[Found]]:
-    """The findings by the place of the line on which a quote of theirs in this document begins."""
-    places = [place for place, line in enumerate(lines) if line is not None]
-    starts = [line.start for line in lines if line is not None]
-    at: dict[int, list[Found]] = defaultdict(list)
-    for one in found:
-        quoted = {each.start_offset for each in one.finding.evidence if each.document_id == document_id}
-        for number in sorted({bisect_right(starts, offset) - 1 for offset in quoted}):
-            if number >= 0:
-                at[places[number]].append(one)
-    return at
-
-
-def _row(pair: LinePair, old: Sequence[Found], new: Sequence[Found], *, skipped: int) -> Row:
-    return Row(change=pair.change, old=_side(pair.old, old), new=_side(pair.new, new), skipped=skipped)
-
-
-def _side(line: Line | None, found: Sequence[Found]) -> Side | None:
-    return None if line is None else Side(pieces=_pieces(line), found=found)
-
-
-def _pieces(line: Line) -> Pieces:
-    pieces, done = [], 0
-    for start, end in line.marks:
-        pieces += [(line.text[done:start], False), (line.text[start:end], True)]
-        done = end
-    return [piece for piece in [*pieces, (line.text[done:], False)] if piece[0]]

@@ -25,7 +25,7 @@ from review.report.answers import AnswerImport, apply_answers, preview_answers
 from review.report.facts import label, place_of
 from review.runs.reviews import get_review, list_reviews
 from review.triage.asked import read_finding_ids
-from review.triage.carry_over import carry_triage
+from review.triage.carry_over import carried_in_words, carry_triage
 from review.triage.comparing import show_difference
 from review.triage.decisions import promote_finding
 from review.triage.schemas import DiffOut
@@ -43,8 +43,7 @@ def carry(request: HttpRequest, pk: int) -> HttpResponseRedirect:
         done = carry_triage(
             principal=principal_of(request), review_id=review.public_id, base_id=request.POST.get("base", "")
         )
-        text = _("Carried over: {carried}, of these moved: {moved}, with other evidence: {changed}. Closed: {closed}.")
-        messages.success(request, text.format(**done.model_dump()))
+        messages.success(request, carried_in_words(done))
     return _back(pk, "hub-triage")
 
 

@@ -17,6 +17,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Prefetch
 from django.utils import timezone
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal, Scope
@@ -111,6 +112,14 @@ def what_to_carry(before: Finding, *, mark: CarryMark, now: datetime) -> Carried
     if before.triage == Triage.FIXED or is_over or (before.triage in LET_PASS and mark == CarryMark.CHANGED):
         return Carried(Triage.OPEN, "", None)
     return Carried(before.triage, before.triage_reason, before.expires_at)
+
+
+def carried_in_words(done: CarryOut) -> str:
+    """Say what was carried over, in the active language."""
+    text = gettext(
+        "Carried over: {carried}, of these moved: {moved}, with other evidence: {changed}. Closed: {closed}."
+    )
+    return text.format(**done.model_dump())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

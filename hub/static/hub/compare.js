@@ -13,7 +13,7 @@
       next.scrollIntoView({ block: "center" });
       return;
     }
-    const more = document.querySelector(`.hub-pages [rel=${step > 0 ? "next" : "prev"}]`);
+    const more = document.querySelector(`main [rel=${step > 0 ? "next" : "prev"}]`);
     if (more) more.click();
   }
 

@@ -1,0 +1,142 @@
+"""Two versions of a document side by side, with the findings of their reviews at the lines that they quote."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from hub.access.principals import Principal
+from knowledge.documents.comparing import ComparedVersions, compare_versions
+from knowledge.text.line_differences import Line, LineChange, LinePair
+from review.models import SEVERITIES, Review, ReviewStatus
+from review.runs.finding_schemas import FindingOut
+from review.runs.reviews import get_review, list_reviews, record_view, review_facts
+
+ROWS_PER_PAGE = 300
+AROUND = 2
+"""Unchanged lines shown before and after what changed or was found."""
+CHANGES = ((LineChange.CHANGED, _("changed")), (LineChange.ADDED, _("added")), (LineChange.REMOVED, _("removed")))
+SEVERITY_NAMES = dict(SEVERITIES)
+Pieces = Sequence[tuple[str, bool]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """A finding at a line, with the review in which it is decided."""
+
+    finding: FindingOut
+    severity: str | Promise
+    review: Review
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Side:
+    """A line of one version: its text in pieces, with those that changed marked, and the findings that quote it."""
+
+    pieces: Pieces
+    found: Sequence[Found]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """A pair of lines; ``skipped`` counts the unchanged ones that are left out before it."""
+
+    change: LineChange
+    old: Side | None
+    new: Side | None
+    skipped: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SideBySide:
+    """Two versions, how many lines differ in which way, in words, and the rows that show it."""
+
+    versions: ComparedVersions
+    counts: Sequence[tuple[str | Promise, int]]
+    rows: Sequence[Row]
+
+
+def versions_side_by_side(
+    principal: Principal, document_id: str, *, before: int | None = None, after: int | None = None
+) -> SideBySide:
+    """Show what changed from version ``before`` to ``after``, with what the newest review of each has found.
+
+    Findings are those that the caller may read. Raises, and chooses versions, as ``compare_versions``; reading both
+    texts and results is written to the audit trail.
+    """
+    versions = compare_versions(principal, document_id, before=before, after=after)
+    old, new = (_findings(principal, document_id, number) for number in (versions.before, versions.after))
+    changes = Counter(pair.change for pair in versions.pairs)
+    return SideBySide(
+        versions=versions,
+        counts=[(text, changes[change]) for change, text in CHANGES],
+        rows=list(_rows(versions, old, new)),
+    )
+
+
+def _findings(principal: Principal, document_id: str, version: int) -> list[Found]:
+    """The findings of the newest finished review of a version that the caller may read; none without one."""
+    finished = list_reviews(principal, document_id=document_id, status=ReviewStatus.COMPLETED)
+    newest = finished.filter(version_number=version).first()
+    if newest is None:
+        return []
+    review = get_review(principal, newest.public_id)
+    record_view(principal, review, part="side_by_side")
+    return [
+        Found(finding=one, severity=SEVERITY_NAMES[one.severity], review=review)
+        for one in review_facts(review, everything=True).findings
+    ]
+
+
+def _rows(compared: ComparedVersions, old: Sequence[Found], new: Sequence[Found]) -> Iterator[Row]:
+    """The lines that changed or that a finding quotes, each with some unchanged ones around it."""
+    pairs = compared.pairs
+    document_id = compared.document.public_id
+    at_old = _by_line([pair.old for pair in pairs], old, document_id)
+    at_new = _by_line([pair.new for pair in pairs], new, document_id)
+    shown = sorted(
+        {
+            near
+            for place, pair in enumerate(pairs)
+            if pair.change is not LineChange.SAME or place in at_old or place in at_new
+            for near in range(max(place - AROUND, 0), min(place + AROUND + 1, len(pairs)))
+        }
+    )
+    last = -1
+    for place in shown:
+        yield _row(pairs[place], at_old.get(place, ()), at_new.get(place, ()), skipped=place - last - 1)
+        last = place
+
+
+def _by_line(lines: Sequence[Line | None], found: Sequence[Found], document_id: str) -> Mapping[int, list[Found]]:
+    """The findings by the place of the line on which a quote of theirs in this document begins."""
+    places = [place for place, line in enumerate(lines) if line is not None]
+    starts = [line.start for line in lines if line is not None]
+    at: dict[int, list[Found]] = defaultdict(list)
+    for one in found:
+        quoted = {each.start_offset for each in one.finding.evidence if each.document_id == document_id}
+        for number in sorted({bisect_right(starts, offset) - 1 for offset in quoted}):
+            if number >= 0:
+                at[places[number]].append(one)
+    return at
+
+
+def _row(pair: LinePair, old: Sequence[Found], new: Sequence[Found], *, skipped: int) -> Row:
+    return Row(change=pair.change, old=_side(pair.old, old), new=_side(pair.new, new), skipped=skipped)
+
+
+def _side(line: Line | None, found: Sequence[Found]) -> Side | None:
+    return None if line is None else Side(pieces=_pieces(line), found=found)
+
+
+def _pieces(line: Line) -> Pieces:
+    pieces, done = [], 0
+    for start, end in line.marks:
+        pieces += [(line.text[done:start], False), (line.text[start:end], True)]
+        done = end
+    return [piece for piece in [*pieces, (line.text[done:], False)] if piece[0]]
