@@ -129,8 +129,7 @@ def operation(principal: Principal, *, now: datetime, hours: int) -> Operation:
     oldest = OperationSample.objects.filter(at__gte=now - GROWTH_OVER).order_by("at").first()
     growth, over = _per_day(oldest, newest)
     free = newest.free_bytes if newest else None
-    counts = _between(first.searches, newest.searches) if first and newest else {}
-    sums = _between(first.sums or {}, newest.sums or {}) if first and newest else {}
+    counts, sums = _counted(first, newest) if first and newest else ({}, {})
     no_evidence = int(sums.get(NO_EVIDENCE, 0))
     return Operation(
         intervals=[interval for interval, _sample in intervals],
@@ -172,8 +171,7 @@ def _intervals(since: datetime, minutes: int) -> tuple[OperationSample | None, l
 
 def _interval(sums: Mapping[str, Any], before: OperationSample, sample: OperationSample) -> Interval:
     """What was between two samples; ``sums`` add up all of them."""
-    counts = _between(before.searches, sample.searches)
-    more = _between(before.sums or {}, sample.sums or {})
+    counts, more = _counted(before, sample)
     return Interval(
         until=sample.at,
         waiting=sums["most"],
@@ -197,13 +195,18 @@ def _per_day(oldest: OperationSample | None, newest: OperationSample | None) -> 
     return (newest.stored_bytes - oldest.stored_bytes) / days, days
 
 
-def _between(before: Mapping[str, float], after: Mapping[str, float]) -> dict[str, float]:
-    """What was counted between two sums; all of the later one when Valkey was emptied in between.
+def _counted(before: OperationSample, after: OperationSample) -> tuple[dict[str, float], dict[str, float]]:
+    """The searches by how long they took, and the sums, of the time between two samples.
 
-    Nothing while one of them could not be read.
+    Nothing while one of them could not be read: it has neither. A hub that nobody has searched has sums, of zero.
     """
-    if not before or not after:
-        return {}
+    was_read = all(one.searches or one.sums for one in (before, after))
+    searches = _between(before.searches, after.searches) if was_read else {}
+    return searches, _between(before.sums, after.sums) if before.sums and after.sums else {}
+
+
+def _between(before: Mapping[str, float], after: Mapping[str, float]) -> dict[str, float]:
+    """What was counted between two sums; all of the later one when Valkey was emptied in between."""
     if any(after.get(bound, 0.0) < count for bound, count in before.items()):
         return dict(after)
     return {bound: count - before.get(bound, 0.0) for bound, count in after.items()}

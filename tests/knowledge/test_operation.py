@@ -80,6 +80,17 @@ def test_searches_after_the_sums_were_lost_count_alone(queue):
     assert quantile({}, 0.5) is None
 
 
+def test_the_first_searches_of_a_hub_count_and_none_beside_a_minute_that_could_not_be_read(queue):
+    nothing = {"cost_usd": 0, "answered": 0, "no_evidence": 0}
+    OperationSample.objects.create(at=NOW - timedelta(hours=2), **EMPTY, searches={}, sums=nothing)
+    OperationSample.objects.create(at=NOW, **EMPTY, searches={"0.1": 19}, sums=nothing | {"answered": 19})
+    found = operation(local_operator(), now=NOW, hours=24)
+    assert (found.searches, found.questions) == (19, 19)
+    OperationSample.objects.update(searches={}, sums={})
+    OperationSample.objects.filter(at=NOW).update(searches={"0.1": 19}, sums=nothing)
+    assert operation(local_operator(), now=NOW, hours=24).searches == 0
+
+
 def test_a_month_of_minutes_is_shown_in_so_many_points(queue):
     minute = timedelta(minutes=1)
     OperationSample.objects.bulk_create(
