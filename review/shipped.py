@@ -183,6 +183,7 @@ def _load_scenario(source: dict[str, Any]) -> None:
             position=position,
             action=step["action"],
             page=step["page"],
+            proof=step["proof"],
             **_in_both(step, "title", "description", "expected"),
         )
         for position, step in enumerate(source["steps"], 1)

@@ -19,12 +19,13 @@ from hub.access.principals import HubRight, Principal
 from hub.admin_site.base import HubStackedInline, everybody
 from hub.admin_site.pages import errors_as_messages, principal_of, render_page
 from hub.core.errors import NotFound
-from knowledge.admin.curated import CuratedRowsMixin, CuratedVersionAdmin
+from knowledge.admin.curated import CuratedRowsMixin, CuratedVersionAdmin, OrderedRowsMixin
 from knowledge.documents.reading import list_documents
 from knowledge.models import Document
 from review import scenarios
 from review.models import Review, Scenario, ScenarioRole, ScenarioStep, StepPage
 from review.runs.reviews import list_reviews
+from review.scenarios.observed import SINCE
 
 PAGES = {
     StepPage.OVERVIEW: "index",
@@ -80,12 +81,13 @@ def _address(page: StepPage, document: Document | None, review: Review | None) -
     return reverse("admin:knowledge_document_changelist"), False
 
 
-class StepInline(CuratedRowsMixin, HubStackedInline):
+class StepInline(OrderedRowsMixin, CuratedRowsMixin, HubStackedInline):
     """The steps of a version; they change with it, while it is a draft."""
 
     model = ScenarioStep
+    order_by = "position"
     fields = (
-        ("position", "action", "page"),
+        ("position", "action", "page", "proof"),
         ("title_ja", "title_en"),
         ("description_ja", "description_en"),
         ("expected_ja", "expected_en"),
@@ -95,7 +97,7 @@ class StepInline(CuratedRowsMixin, HubStackedInline):
 
 @never_cache
 def walk(request: HttpRequest, code: str) -> HttpResponseBase:
-    """Show the steps with links to where they are done, and what the person has ticked off."""
+    """Show the steps with links to where they are done, and which are done."""
     principal = principal_of(request)
     try:
         found = scenarios.walkthrough(principal, code)
@@ -104,17 +106,22 @@ def walk(request: HttpRequest, code: str) -> HttpResponseBase:
         return HttpResponseRedirect(reverse("admin:review_scenario_changelist"))
     review = list_reviews(principal, document_id=found.document.public_id).first() if found.document else None
     steps = list(found.scenario.steps.all())
-    done = sum(step.action in found.done for step in steps)
+    done = sum(map(found.is_done, steps))
     return render_page(
         request,
         "admin/review/scenario/walk.html",
         title=found.scenario.name,
         scenario=found.scenario,
         role=found.scenario.get_role_display(),
-        steps=[(step, step.action in found.done, link_of(step, found.document, review)) for step in steps],
+        steps=[
+            (step, found.is_done(step), step.action in found.seen, link_of(step, found.document, review))
+            for step in steps
+        ],
         next_step=found.next_step,
         done=done,
         percent=100 * done // len(steps) if steps else 0,
+        is_begun=found.is_begun,
+        counts_from_start=any(step.proof in SINCE for step in steps),
         document=found.document,
         documents=_offered(principal, found.scenario, found.document),
         review=review,
@@ -153,10 +160,10 @@ def choose_document(request: HttpRequest, code: str) -> HttpResponseRedirect:
 
 
 @require_POST
-def start_over(request: HttpRequest, code: str) -> HttpResponseRedirect:
-    """Forget what the person has ticked off."""
+def begin(request: HttpRequest, code: str) -> HttpResponseRedirect:
+    """Begin, or begin anew: what was ticked off before is forgotten."""
     with errors_as_messages(request):
-        scenarios.start_over(principal=principal_of(request), code=code)
+        scenarios.begin(principal=principal_of(request), code=code)
     return _back(code)
 
 
@@ -176,7 +183,7 @@ class ScenarioAdmin(CuratedVersionAdmin):
         "review_scenario_walk": ("walk/<slug:code>/", walk),
         "review_scenario_tick": ("walk/<slug:code>/step/", tick),
         "review_scenario_document": ("walk/<slug:code>/document/", choose_document),
-        "review_scenario_start_over": ("walk/<slug:code>/over/", start_over),
+        "review_scenario_begin": ("walk/<slug:code>/begin/", begin),
     }
     buttons = ("publish", "copy")
 

@@ -33,5 +33,5 @@ from review.models.reviews import (
     Suggestion,
     Triage,
 )
-from review.models.scenarios import Scenario, ScenarioProgress, ScenarioRole, ScenarioStep, StepPage
+from review.models.scenarios import Scenario, ScenarioProgress, ScenarioRole, ScenarioStep, StepPage, StepProof
 from review.models.triage import EventKind, FindingAnswer, FindingEvent, ResultDecision, Signature

@@ -6,6 +6,8 @@ from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
+from django.db.models.functions import Now
+from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import HubRight
@@ -42,6 +44,32 @@ class StepPage(models.TextChoices):
     PROMPTS = "prompts", _("Prompts")
     EVALUATION = "evaluation", _("Evaluation")
     AUDIT = "audit", _("Audit events")
+
+
+class StepProof(models.TextChoices):
+    """What shows that a step is done, of the document that the person walks through with, or since they began."""
+
+    NONE = "", _("ticked off by hand")
+    TEXT_READY = "text_ready", _("the document's text has been taken in")
+    TEXT_READ = "text_read", _("the person has opened the document")
+    REVIEWED = "reviewed", _("a review of the document is finished")
+    RESULTS_READ = "results_read", _("the person has opened the results of a review")
+    FINDINGS_DECIDED = "findings_decided", _("no finding of a review is open")
+    CHECKS_DECIDED = "checks_decided", _("every check of a review is decided")
+    NEW_VERSION = "new_version", _("a version after one that was reviewed has been taken in")
+    REVIEWED_AGAIN = "reviewed_again", _("two versions of the document are reviewed")
+    CHANGES_READ = "changes_read", _("the person has compared two reviews or versions")
+    REPORT_TAKEN = "report_taken", _("the person has downloaded a report")
+    ANSWERS_READ_IN = "answers_read_in", _("answers to findings have been read in")
+    CASES_KEPT = "cases_kept", _("the person has kept a decision as a case")
+    SIGNED_OFF = "signed_off", _("the newest review is signed off")
+    SIGNED_REPORT_TAKEN = "signed_report_taken", _("the person has downloaded a report after the sign-off")
+    MEASURED = "measured", _("since the start, the person has run an evaluation")
+    DRAFTED = "drafted", _("since the start, the person has saved a draft of a check master")
+    PUBLISHED = "published", _("since the start, a check list that the person wrote or approved is published")
+    MEASURED_AFTER = "measured_after", _("after the publication, the person has run an evaluation")
+    REVIEWED_AFTER = "reviewed_after", _("after the publication, the person has started a review")
+    TRAIL_READ_AFTER = "trail_read_after", _("after the publication, the person has opened the audit trail")
 
 
 class Scenario(CuratedVersion):
@@ -91,6 +119,9 @@ class ScenarioStep(models.Model):
     position = models.PositiveIntegerField(_("order"), default=0)
     action = models.SlugField(_("action"), max_length=60)
     page = models.CharField(_("page"), max_length=20, choices=StepPage.choices, default=StepPage.NONE, blank=True)
+    proof = models.CharField(
+        _("done when"), max_length=20, choices=StepProof.choices, default=StepProof.NONE, blank=True, db_default=""
+    )
     title_ja = models.CharField(_("title (ja)"), max_length=200)
     title_en = models.CharField(_("title (en)"), max_length=200, blank=True)
     description_ja = GivenText(_("description (ja)"), blank=True)
@@ -127,12 +158,16 @@ class ScenarioStep(models.Model):
 
 
 class ScenarioProgress(models.Model):
-    """How far a person is in a scenario, whichever version is in force: the actions ticked off, in that order."""
+    """How far a person is in a scenario, whichever version is in force: the actions ticked off, in that order.
+
+    What the hub sees done by itself is not stored, see ``review.scenarios.observed``.
+    """
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
     code = models.SlugField(max_length=60)
     done = ArrayField(models.CharField(max_length=60), default=list)
     document = models.ForeignKey(Document, on_delete=models.SET_NULL, null=True, related_name="+")
+    started_at = models.DateTimeField(default=timezone.now, db_default=Now())
     updated_at = models.DateTimeField(auto_now=True)
 
     class Meta:

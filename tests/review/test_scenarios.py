@@ -81,13 +81,13 @@ def test_ticks_are_remembered_for_each_person_and_taken_away_again():
     one, other = reader(), reader()
     for _twice in range(2):
         found = scenarios.tick_step(principal=one, code=CODE, action="upload")
-    assert found.done == ("upload",)
+    assert found.ticked == ("upload",)
     assert found.next_step is not None
     assert found.next_step.action == "look-at-text"
-    assert scenarios.walkthrough(other, CODE).done == ()
-    assert scenarios.tick_step(principal=one, code=CODE, action="upload", done=False).done == ()
+    assert scenarios.walkthrough(other, CODE).ticked == ()
+    assert scenarios.tick_step(principal=one, code=CODE, action="upload", done=False).ticked == ()
     scenarios.tick_step(principal=one, code=CODE, action="decide")
-    assert scenarios.start_over(principal=one, code=CODE).done == ()
+    assert scenarios.begin(principal=one, code=CODE).ticked == ()
 
 
 def test_ticks_survive_a_new_version_of_the_scenario_where_the_step_is_still_there():
@@ -160,11 +160,12 @@ def test_a_person_walks_through_with_links_to_the_pages_of_the_document(review):
     for name in ("change", "triage", "diff"):
         assert reverse(f"admin:review_review_{name}", args=[review.pk]) in shown
     assert f"{reverse('admin:review_review_start')}?document={document.public_id}" in shown
-    answer = client.post(reverse("admin:review_scenario_tick", args=[CODE]), {"action": "upload", "done": "1"})
-    assert answer["Location"].endswith("#step-upload")
-    assert "1 / 9" in client.get(page).content.decode()
-    assert "1 / 9" in client.get(reverse("admin:review_scenario_changelist")).content.decode()
-    client.post(reverse("admin:review_scenario_start_over", args=[CODE]))
+    assert "2 / 9" in shown  # the text is there, and a review is finished
+    answer = client.post(reverse("admin:review_scenario_tick", args=[CODE]), {"action": "decide", "done": "1"})
+    assert answer["Location"].endswith("#step-decide")
+    assert "3 / 9" in client.get(page).content.decode()
+    assert "3 / 9" in client.get(reverse("admin:review_scenario_changelist")).content.decode()
+    client.post(reverse("admin:review_scenario_begin", args=[CODE]))
     assert "0 / 9" in client.get(page).content.decode()
 
 
@@ -207,6 +208,8 @@ def test_rest_lists_shows_and_ticks(client):
         "expected_output": "The document is in the list, and its text has been taken in.",
         "page": "upload",
         "done": True,
+        "seen": False,
+        "proof": "text_ready",
     }
     missing = client.get("/api/v1/scenarios/x", headers=headers)
     assert (missing.status_code, missing.json()["code"]) == (404, "scenario_not_found")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -19,8 +19,7 @@ from hub.core.shapes import TextOrNone, filled
 from knowledge.documents.documents import get_document
 from knowledge.models import Document, DocumentType
 from review.models import Scenario, ScenarioProgress, ScenarioRole, ScenarioStep
-
-NOTHING_DONE: tuple[str, ...] = ()
+from review.scenarios.observed import NOTHING, observed_actions
 
 
 class WorkflowStepOut(BaseModel):
@@ -30,7 +29,9 @@ class WorkflowStepOut(BaseModel):
     description: str
     expected_output: str = Field(description="what there is when the step is done")
     page: TextOrNone = Field(description="the page of the admin on which it is done")
-    done: bool = Field(description="you have ticked it off")
+    done: bool = Field(description="you have ticked it off, or the hub has seen it done")
+    seen: bool = Field(description="the hub has seen it done: it is not for you to tick off")
+    proof: TextOrNone = Field(description="what shows the hub that it is done; null: only you tick it off")
 
 
 class ScenarioRowOut(BaseModel):
@@ -50,7 +51,7 @@ class ScenarioOut(ScenarioRowOut):
 
 
 def scenario_row_out(scenario: Scenario, done: Collection[str]) -> ScenarioRowOut:
-    """Show a scenario with how far the caller is; expects its steps to be selected."""
+    """Show a scenario with how many of the actions are done; expects its steps to be selected."""
     steps = list(scenario.steps.all())
     return filled(
         ScenarioRowOut,
@@ -64,27 +65,43 @@ def scenario_row_out(scenario: Scenario, done: Collection[str]) -> ScenarioRowOu
     )
 
 
-def scenario_out(scenario: Scenario, done: Collection[str]) -> ScenarioOut:
-    """Show a scenario with its steps, in the active language; expects them to be selected."""
-    steps = [
-        filled(WorkflowStepOut, step, order=order, expected_output=step.expected, done=step.action in done)
-        for order, step in enumerate(scenario.steps.all(), 1)
-    ]
-    return filled(ScenarioOut, scenario_row_out(scenario, done), workflow_steps=steps)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Walkthrough:
-    """A scenario, what the person has ticked off, and the document that the person walks through with."""
+    """A scenario, the actions that the person has ticked off, those that the hub has seen, and with which document.
+
+    ``is_begun`` says whether the person has begun it at all.
+    """
 
     scenario: Scenario
-    done: Sequence[str]
+    ticked: Sequence[str]
+    seen: Collection[str]
     document: Document | None
+    is_begun: bool
+
+    def is_done(self, step: ScenarioStep) -> bool:
+        """Whether the person has ticked the step off, or the hub has seen it done."""
+        return step.action in self.ticked or step.action in self.seen
 
     @property
     def next_step(self) -> ScenarioStep | None:
-        """The first step that is not ticked off; None when all are."""
-        return next((step for step in self.scenario.steps.all() if step.action not in self.done), None)
+        """The first step that is not done; None when all are."""
+        return next((step for step in self.scenario.steps.all() if not self.is_done(step)), None)
+
+
+def scenario_out(found: Walkthrough) -> ScenarioOut:
+    """Show a scenario with its steps, in the active language; expects them to be selected."""
+    steps = [
+        filled(
+            WorkflowStepOut,
+            step,
+            order=order,
+            expected_output=step.expected,
+            done=found.is_done(step),
+            seen=step.action in found.seen,
+        )
+        for order, step in enumerate(found.scenario.steps.all(), 1)
+    ]
+    return filled(ScenarioOut, scenario_row_out(found.scenario, {*found.ticked, *found.seen}), workflow_steps=steps)
 
 
 def published_scenarios(principal: Principal, *, role: str = "", document_type: str = "") -> QuerySet[Scenario]:
@@ -109,16 +126,18 @@ def published_scenarios(principal: Principal, *, role: str = "", document_type: 
 
 
 def list_scenarios(principal: Principal, *, role: str = "", document_type: str = "") -> list[ScenarioRowOut]:
-    """Show the scenarios in force with how far the caller is in each. Three queries."""
+    """Show the scenarios in force with how far the caller is in each.
+
+    Three queries, and up to five for each that the caller has begun and that the hub can see something of.
+    """
     found = list(published_scenarios(principal, role=role, document_type=document_type))
-    done = _done_by(principal)
-    return [scenario_row_out(scenario, done.get(scenario.code, NOTHING_DONE)) for scenario in found]
+    begun = {row.code: row for row in _progress(principal)}
+    walks = [_walk(principal, scenario, begun.get(scenario.code)) for scenario in found]
+    return [scenario_row_out(walk.scenario, {*walk.ticked, *walk.seen}) for walk in walks]
 
 
-def _done_by(principal: Principal) -> Mapping[str, Sequence[str]]:
-    if principal.user_id is None:
-        return {}
-    return dict(ScenarioProgress.objects.filter(user_id=principal.user_id).values_list("code", "done"))
+def _progress(principal: Principal) -> QuerySet[ScenarioProgress]:
+    return ScenarioProgress.objects.filter(user_id=principal.user_id)
 
 
 def get_scenario(principal: Principal, code: str) -> Scenario:
@@ -135,8 +154,7 @@ def get_scenario(principal: Principal, code: str) -> Scenario:
 
 def show_scenario(principal: Principal, code: str) -> ScenarioOut:
     """Show a scenario with its steps and what the caller has ticked off. Raises NotFound."""
-    found = walkthrough(principal, code)
-    return scenario_out(found.scenario, found.done)
+    return scenario_out(walkthrough(principal, code))
 
 
 def walkthrough(principal: Principal, code: str) -> Walkthrough:
@@ -145,12 +163,17 @@ def walkthrough(principal: Principal, code: str) -> Walkthrough:
     A document that the caller may no longer read is left out, as if none had been chosen.
     """
     scenario = get_scenario(principal, code)
-    row = ScenarioProgress.objects.filter(user_id=principal.user_id, code=code).first() if principal.user_id else None
+    return _walk(principal, scenario, _progress(principal).filter(code=code).first())
+
+
+def _walk(principal: Principal, scenario: Scenario, row: ScenarioProgress | None) -> Walkthrough:
     if row is None:
-        return Walkthrough(scenario=scenario, done=NOTHING_DONE, document=None)
-    readable = Document.objects.visible_to(principal).live()
+        return Walkthrough(scenario=scenario, ticked=(), seen=NOTHING, document=None, is_begun=False)
+    readable = Document.objects.visible_to(principal).live().select_related("current_version")
     document = readable.filter(pk=row.document_id).first() if row.document_id else None
-    return Walkthrough(scenario=scenario, done=tuple(row.done), document=document)
+    steps = list(scenario.steps.all())
+    seen = observed_actions(principal, steps, document=document, started_at=row.started_at)
+    return Walkthrough(scenario=scenario, ticked=tuple(row.done), seen=seen, document=document, is_begun=True)
 
 
 def tick_step(*, principal: Principal, code: str, action: str, done: bool = True) -> Walkthrough:
@@ -173,11 +196,13 @@ def tick_step(*, principal: Principal, code: str, action: str, done: bool = True
     return walkthrough(principal, code)
 
 
-def start_over(*, principal: Principal, code: str) -> Walkthrough:
-    """Take all ticks and the document away. Raises NotFound."""
+def begin(*, principal: Principal, code: str) -> Walkthrough:
+    """Begin now, without a tick and without a document, as often as asked. Raises NotFound, Conflict (no person)."""
     get_scenario(principal, code)
-    if principal.user_id is not None:
-        ScenarioProgress.objects.filter(user_id=principal.user_id, code=code).delete()
+    with transaction.atomic():
+        row = _locked_progress(principal, code)
+        row.done, row.document, row.started_at = [], None, timezone.now()
+        row.save(update_fields=["done", "document", "started_at", "updated_at"])
     return walkthrough(principal, code)
 
 
