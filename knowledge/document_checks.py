@@ -11,6 +11,7 @@ from hub.access.principals import HubRight, Principal
 from hub.access.services import record_event
 from hub.access.turns import Turns
 from hub.core.errors import Conflict, InvalidInput
+from hub.core.languages import shown
 from hub.core.patterns import PatternRefused, PatternTooSlow, patterns_within
 from hub.core.processes import PerProcess
 from knowledge.documents.documents import get_document
@@ -194,7 +195,7 @@ def _judged(
             code="pattern_refused",
             given=refused.pattern,
             where=refused.where,
-            reason=refused.reason,
+            reason=shown(refused.reason),
         ) from refused
 
 

@@ -20,6 +20,8 @@ from typing import Any
 
 import regex
 
+from hub.core.texts import Text
+
 # Of processor time: what ships needs some milliseconds for a whole document.
 MATCH_S = 2.0
 # Of a pattern, and of what it is once every counted repetition is written out, as the ``regex`` package does.
@@ -29,9 +31,18 @@ MAX_EXPANDED = 20_000
 _LONG_S = 0.002
 _PROBED = ("a", "A", "1", "ab", "AB", "A1", "A-", "a.", "-", " ", "あ", "ア", "一")
 _PROBE_TIMES = 60
-_ENDLESS = "it repeats a repetition, which may take forever. Write out what repeats, once."
-_TOO_LARGE = (
-    f"written out, its repetitions are more than {MAX_EXPANDED} characters long. Repeat less often, and no repetition."
+_ENDLESS = Text(
+    ja="繰り返しの中に繰り返しがあり、終わらないことがあります。繰り返すものを一度だけ書いてください。",
+    en="it repeats a repetition, which may take forever. Write out what repeats, once.",
+)
+_TOO_LARGE = Text(
+    ja=f"繰り返しを展開すると {MAX_EXPANDED} 文字を超えます。繰り返しの回数を減らし、入れ子にしないでください。",
+    en=f"written out, its repetitions are more than {MAX_EXPANDED} characters long. "
+    "Repeat less often, and no repetition.",
+)
+_TOO_LONG = Text(
+    ja=f"{MAX_LENGTH} 文字を超えています。",
+    en=f"it has more than {MAX_LENGTH} characters.",
 )
 _REPEATED_REPETITION = re.compile(r"(?<!\\)[+*}]\)[+*{]")
 _PROBE_S = 0.1
@@ -42,13 +53,13 @@ _deadline: ContextVar[float | None] = ContextVar("patterns_deadline", default=No
 
 
 class PatternRefused(ValueError):
-    """A text can't be used as a pattern. ``reason`` says why, in English, ``at`` from which character it can't be read.
+    """A text can't be used as a pattern. ``reason`` says why, ``at`` from which character it can't be read.
 
     ``at`` is an offset, None where no single character is to blame.
     """
 
-    def __init__(self, pattern: str, reason: str, *, where: str, at: int | None = None) -> None:
-        super().__init__(f"{where}: {pattern!r} can't be used as a pattern: {reason}")
+    def __init__(self, pattern: str, reason: Text, *, where: str, at: int | None = None) -> None:
+        super().__init__(f"{where}: {pattern!r} can't be used as a pattern: {reason.en}")
         self.pattern = pattern
         self.reason = reason
         self.where = where
@@ -105,15 +116,22 @@ class StoredPattern:
 def stored_pattern(pattern: str, *, where: str, ignore_case: bool = False) -> StoredPattern:
     """Compile a pattern that is stored at ``where``. :raises PatternRefused: it is too large or no pattern."""
     if len(pattern) > MAX_LENGTH:
-        raise PatternRefused(f"{pattern[:80]}…", f"it has more than {MAX_LENGTH} characters.", where=where)
+        raise PatternRefused(f"{pattern[:80]}…", _TOO_LONG, where=where)
     try:
         re.compile(pattern)  # what only the other package reads is no pattern here
         if _expanded(parser.parse(pattern)) > MAX_EXPANDED:
             raise PatternRefused(pattern, _TOO_LARGE, where=where)
         compiled = regex.compile(pattern, regex.VERSION0 | (regex.IGNORECASE if ignore_case else 0))
     except (re.error, regex.error, RecursionError, OverflowError) as error:
-        raise PatternRefused(pattern, str(error), where=where, at=getattr(error, "pos", None)) from error
+        at = getattr(error, "pos", None)
+        raise PatternRefused(pattern, _unreadable(str(error), at), where=where, at=at) from error
     return StoredPattern(pattern, where, compiled)
+
+
+def _unreadable(reason: str, at: int | None) -> Text:
+    """Say what Python does not read, in its English; in Japanese from which character on, where it says so."""
+    place = f"{at + 1} 文字目から読めません。" if at is not None else "入れ子が深すぎるか、繰り返しの回数が多すぎます。"
+    return Text(ja=place, en=reason)
 
 
 def _expanded(tree: Iterable[tuple[Any, Any]]) -> int:

@@ -67,7 +67,7 @@ class LinesField(forms.CharField):
         except PatternRefused as refused:
             raise ValidationError(
                 _("%(line)s can't be used as a regular expression: %(reason)s"),
-                params={"line": line, "reason": refused.reason},
+                params={"line": line, "reason": shown(refused.reason)},
             ) from refused
 
 

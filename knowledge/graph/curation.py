@@ -14,6 +14,7 @@ from hub.access.principals import HubRight, Principal, Scope
 from hub.access.services import record_event
 from hub.core import patterns as stored_patterns
 from hub.core.errors import Forbidden, InvalidInput, NotFound
+from hub.core.languages import shown
 from knowledge.collections import curates_some_collection
 from knowledge.facts import EdgeFact, Facts, NodeFact, NodeRef
 from knowledge.graph.contribute import MASTERS, Contributor, contribute, made_id, withdraw
@@ -196,7 +197,7 @@ def check_pattern(pattern: str) -> None:
             _("{given} can't be used as a regular expression: {reason}"),
             code="invalid_pattern",
             given=pattern,
-            reason=refused.reason,
+            reason=shown(refused.reason),
         ) from refused
     if stored.matches_empty():
         raise InvalidInput(

@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 
 from hub.core.bounds import CHAPTER_TEXT, CURATED_JSON, MOST_NAMED, check_json
 from hub.core.errors import InvalidInput
+from hub.core.languages import shown
 from hub.core.patterns import PatternRefused, check_pattern
 from knowledge.guidelines.diff import ArticleChange
 from knowledge.models import ArticleSeverity, GuidelineEdition
@@ -185,5 +186,5 @@ def _wrong_patterns(draft: ArticleDraft) -> Iterator[str]:
             check_pattern(pattern, where=draft.number)
         except PatternRefused as refused:
             yield _("{pattern} can't be used as a regular expression: {reason}").format(
-                pattern=pattern, reason=refused.reason
+                pattern=pattern, reason=shown(refused.reason)
             )

@@ -14,6 +14,7 @@ from hub.access.principals import HubRight, Principal, Scope
 from hub.access.services import record_event
 from hub.access.versions import PublicationStatus, next_number, publish, retire, writers_of
 from hub.core.errors import Conflict, InvalidInput, NotFound
+from hub.core.languages import shown
 from hub.core.patterns import PatternRefused, check_pattern
 from hub.core.queue import enqueue_on_commit
 from knowledge.models import DocumentType, Ontology
@@ -129,7 +130,7 @@ def _check_patterns(facts: OntologyFacts) -> None:
                     code="invalid_pattern",
                     name=row.code,
                     given=pattern[:200],
-                    reason=refused.reason,
+                    reason=shown(refused.reason),
                 ) from refused
 
 

@@ -192,7 +192,7 @@ _EXPLAIN = {
     },
 }
 Domain = Annotated[
-    str, Field(description=gettext_noop("オントロジーのドメイン: system_design, test_plan, guideline or another"))
+    str, Field(description=gettext_noop("オントロジーの領域: system_design, test_plan, guideline or another"))
 ]
 
 

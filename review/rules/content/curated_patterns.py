@@ -31,10 +31,9 @@ def pattern_problem(pattern: str) -> Text | None:
     try:
         compiled = stored_pattern(pattern, where=WHERE)
     except PatternRefused as refused:
-        place = refused.reason if refused.at is None else f"{refused.at + 1} 文字目"
         return Text(
-            ja=f"正規表現として読めません（{place}）。",
-            en=f"It is not a regular expression: {refused.reason}.",
+            ja=f"正規表現として読めません: {refused.reason.ja}",
+            en=f"It is not a regular expression: {refused.reason.en}.",
         )
     if compiled.matches_empty():
         return Text(ja="空の文字列に一致するため、どこにでも一致します。", en="It matches the empty text: everywhere.")

@@ -45,7 +45,8 @@ def test_repeated_repetitions_that_hold_up_python_come_to_an_end(pattern: str, t
 def test_what_has_no_end_or_is_no_pattern_is_refused_before_it_is_stored(pattern: str) -> None:
     with pytest.raises(PatternRefused) as refused:
         check_pattern(pattern, where="PURPOSE")
-    assert refused.value.reason
+    assert refused.value.reason.en
+    assert re.fullmatch(r"[\d ぁ-んァ-ヶ一-龠。、]+", refused.value.reason.ja)
     assert "PURPOSE" in str(refused.value)
 
 

@@ -132,7 +132,7 @@ def test_a_reader_may_not_retry(tmp_path: Path) -> None:
     reader = make_user("高橋")
     grant(reader, Role.READER, document.collection)
     response = client_of(reader).post(reverse("admin:knowledge_document_retry", args=[document.pk]), follow=True)
-    assert "キュレーターか、文書をアップロードした人だけ" in response.content.decode()
+    assert "キュレーターか、文書を登録した人だけ" in response.content.decode()
     document.refresh_from_db()
     assert document.latest_version is not None
     assert document.latest_version.status == "ready"

@@ -91,7 +91,7 @@ def test_patterns_that_might_take_forever_or_match_nothing_are_refused(pattern: 
 def test_what_can_not_be_read_is_named_by_its_place() -> None:
     problem = pattern_problem("版(未定")
     assert problem is not None
-    assert problem.ja == "正規表現として読めません（2 文字目）。"
+    assert problem.ja == "正規表現として読めません: 2 文字目から読めません。"
 
 
 @pytest.mark.parametrize(
