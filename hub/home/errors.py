@@ -15,6 +15,7 @@ from django.utils.translation import gettext_lazy as _
 from hub.core.context import request_id
 from hub.core.errors import HubError
 from hub.core.measures import ERRORS
+from hub.home.policy import POLICY
 from hub.rest import problems
 from hub.rest.errors import internal_error, to_hub_error
 
@@ -115,4 +116,5 @@ def _page(
     # without a context processor: nothing here may ask the database, which may be what failed
     page = HttpResponse(cast(str, render_to_string("home/error.html", context)), status=status)
     add_never_cache_headers(page)
+    page["Content-Security-Policy"] = POLICY
     return page

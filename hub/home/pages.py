@@ -23,14 +23,10 @@ from hub.admin_site.pages import View, is_signed_in, is_staff
 from hub.core.bounds import unstorable
 from hub.core.texts import UNSTORABLE
 from hub.home.errors import form_only
+from hub.home.policy import POLICY
 
 FETCHED = "fetch"
 PART = "home/part.html"  # the frame of what a script fetches: none
-# Without what the admin's scripts need: these pages have one script. Widths of a sheet's columns are inline styles.
-POLICY = (
-    "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; object-src 'none'; "
-    "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
-)
 MENU = (
     *((_("Home"), "home"), (_("Documents"), "documents"), (_("Reviews"), "reviews")),
     *((_("Questions"), "questions"), (_("Guide"), "guide")),

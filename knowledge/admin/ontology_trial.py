@@ -11,7 +11,7 @@ from django.shortcuts import get_object_or_404
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_http_methods
 
 from hub.access.principals import HubRight
 from hub.access.versions import PublicationStatus
@@ -43,14 +43,14 @@ class TrialForm(forms.Form):
     )
 
 
-@require_GET
+@require_http_methods(["GET", "POST"])
 @never_cache
 def page(request: HttpRequest, pk: int) -> HttpResponseBase:
-    """Show which topics of ``documents`` a draft judges otherwise, and which saved questions it reads otherwise."""
+    """Show which saved questions a draft reads otherwise, and which topics of the ``documents`` that were sent."""
     principal = principal_of(request)
     principal.require_hub(HubRight.ONTOLOGIES)
     draft = get_object_or_404(list_ontologies(principal), pk=pk, status=PublicationStatus.DRAFT)
-    asked = request.GET.get("documents", "").split()[:MOST_TRIED]
+    asked = request.POST.get("documents", "").split()[:MOST_TRIED]
     trials, problems = [], []
     for document_id in asked:
         try:

@@ -17,10 +17,13 @@ from unfold.widgets import UnfoldAdminTextInputWidget
 from hub.access.principals import HubRight, Principal
 from hub.admin_site.pages import principal_of, render_page
 from hub.core.errors import HubError
+from hub.core.languages import in_language, shown
 from knowledge.admin.curated import CuratedVersionAdmin
+from knowledge.admin.document_picker import document_picker, titles_of
 from review.curation.prompts import publish_prompt, save_prompt_draft, try_prompt
 from review.evaluation.candidates import prompt_candidate
-from review.models import JudgePrompt
+from review.models import SEVERITIES, VERDICTS, JudgePrompt
+from review.report.facts import label
 
 
 class BenchForm(forms.Form):
@@ -32,9 +35,7 @@ class BenchForm(forms.Form):
         widget=UnfoldAdminTextInputWidget,
         help_text=_("Its code, such as BD-C02."),
     )
-    document = forms.CharField(
-        label=_("Document"), max_length=40, widget=UnfoldAdminTextInputWidget, help_text=_("Its id (doc_…).")
-    )
+    document = forms.CharField(label=_("Document"), max_length=40, widget=document_picker("read", most=1))
 
 
 def bench(request: HttpRequest, pk: int) -> HttpResponseBase:
@@ -61,7 +62,13 @@ def bench(request: HttpRequest, pk: int) -> HttpResponseBase:
         is_draft=prompt.is_draft,
         candidate=prompt_candidate(prompt).name,
         form=form,
+        names=titles_of(principal, str(form["document"].value() or "").split()),
         trial=trial,
+        verdict=label(VERDICTS, trial.opinion.verdict) if trial else "",
+        findings=[(label(SEVERITIES, one.severity), shown(one.message)) for one in trial.opinion.findings]
+        if trial
+        else [],
+        notices=[in_language(one.ja, one.en) for one in trial.opinion.notices] if trial else [],
         answer=json.dumps(trial.answer, ensure_ascii=False, indent=2) if trial and trial.answer else "",
     )
 

@@ -137,7 +137,7 @@ def list_scenarios(principal: Principal, *, role: str = "", document_type: str =
 
 
 def _progress(principal: Principal) -> QuerySet[ScenarioProgress]:
-    return ScenarioProgress.objects.filter(user_id=principal.user_id)
+    return ScenarioProgress.objects.filter(user=principal.user_id)
 
 
 def get_scenario(principal: Principal, code: str) -> Scenario:

@@ -171,7 +171,7 @@ def _own_lines(
     if since is not None:
         drafts = Q(resource__startswith=OF_MASTERS[0]) | Q(resource__startswith=OF_MASTERS[1])
         asked |= Q(at__gte=since) & (Q(action__in=SINCE_START) | Q(drafts, action="CONFIG_CHANGE"))
-    lines = AuditEvent.objects.order_by().filter(asked, user_id=principal.user_id)
+    lines = AuditEvent.objects.order_by().filter(asked, user=principal.user_id)
     grouped = lines.values_list("action", "resource", "details__part").annotate(last=Max("at"))
     return [OwnLine(action, resource, part or "", last) for action, resource, part, last in grouped]
 

@@ -68,7 +68,6 @@ def keep_a_case(principal: Principal, review: Review, dataset: str) -> None:
 def open_page(client: Client, name: str, *arguments: Any) -> None:
     answer = client.get(reverse(name, args=arguments))
     assert answer.status_code == 200
-    b"".join(answer.streaming_content) if answer.streaming else answer.content
 
 
 def test_the_way_of_a_design_to_its_corrected_version_ticks_itself(review: Review, tmp_path: Path) -> None:

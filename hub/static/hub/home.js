@@ -6,6 +6,9 @@ const drawer = document.getElementById("drawer");
 const inDrawer = document.getElementById("drawer-content");
 let opened = 0;
 
+// What is long beside the text and would stand above it here is folded.
+if (matchMedia("(max-width: 48rem)").matches) document.querySelectorAll("details[data-wide]").forEach((part) => part.removeAttribute("open"));
+
 function signInLink() {
   const onwards = document.createElement("a");
   onwards.href = location.href;

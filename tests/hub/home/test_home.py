@@ -582,7 +582,8 @@ def test_odd_looks_at_pages_are_answered_as_others(browser, document):
     assert browser.get(f"/documents/{document.public_id}/?version=99").status_code == 404
     other = make_user("職員")
     assert browser.get(f"/admin/sessions/?user={other.pk}").status_code == 404
-    assert "unsafe-eval" not in browser.get("/").headers["Content-Security-Policy"]
+    for address in ("/", "/nothing/", "/admin/nothing/"):
+        assert "unsafe-eval" not in browser.get(address).headers["Content-Security-Policy"]
 
 
 def test_a_question_that_goes_on_is_asked_whole_and_can_be_asked_as_it_is_typed(browser, document):

@@ -122,6 +122,6 @@ def test_the_page_shows_what_changes_and_the_reading_is_recorded(draft: Ontology
 
 
 def shown(client: Any, draft: Ontology, document: Document) -> str:
-    response = client.get(reverse(TRIAL, args=[draft.pk]), {"documents": document.public_id})
+    response = client.post(reverse(TRIAL, args=[draft.pk]), {"documents": document.public_id})
     assert response.status_code == 200
     return str(response.content.decode())

@@ -55,7 +55,7 @@ def test_only_drafts_are_ordered_only_by_curators_and_only_by_their_own_entries(
     published = in_force("basic-design")
     with pytest.raises(Conflict):
         order_entries(principal=local_operator(), version=published, entries=list(published.entries.all()))
-    reader = principal_with(Role.OWNER, Collection.objects.get(slug="default"))
+    reader = principal_with(Role.ADMINISTRATOR, Collection.objects.get(slug="default"))
     with pytest.raises(Forbidden):
         order_entries(principal=reader, version=draft, entries=list(draft.entries.all()))
     foreign = CheckListEntry.objects.filter(checklist_version=in_force("test-plan")).first()
