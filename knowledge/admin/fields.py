@@ -84,6 +84,11 @@ def line_field(
     )
 
 
+def type_names() -> dict[str, str]:
+    """What document types are called, by code. One query."""
+    return {one.code: str(one) for one in DocumentType.objects.all()}
+
+
 def collection_choices(principal: Principal, scope: Scope = Scope.READ) -> list[tuple[str, str]]:
     """List the slugs and names of the collections that a person may use for ``scope``. One query."""
     return list(Collection.objects.visible_to(principal, scope).order_by("slug").values_list("slug", "name"))
@@ -175,7 +180,7 @@ class TypeFilter(admin.SimpleListFilter):
     parameter_name = "type"
 
     def lookups(self, request: HttpRequest, model_admin: admin.ModelAdmin[Any]) -> list[tuple[str, str]]:
-        return [(kind.code, str(kind)) for kind in DocumentType.objects.all()]
+        return list(type_names().items())
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         return queryset.filter(document_type_id=self.value()) if self.value() else queryset

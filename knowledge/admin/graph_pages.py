@@ -13,13 +13,12 @@ from unfold.widgets import UnfoldAdminSelectWidget
 from hub.access.principals import Principal
 from hub.admin_site.pages import admin_page, principal_of, render_page
 from hub.core.errors import HubError
-from hub.core.languages import in_language
 from knowledge.admin.addresses import passage_address
-from knowledge.admin.fields import collection_choices
+from knowledge.admin.fields import collection_choices, type_names
 from knowledge.answering import walk_graph
 from knowledge.graph.search import GraphQuery, GraphResult
 from knowledge.graph.traceability import Matrix, matrix_workbook, traceability_matrix
-from knowledge.models import Document, DocumentType, EdgeType, GraphContribution, NodeType
+from knowledge.models import Document, EdgeType, GraphContribution, NodeType
 
 EXPANSION = 60
 PLAIN = str | int | float | bool
@@ -116,7 +115,7 @@ def traceability_page(request: HttpRequest) -> HttpResponseBase:
 
 
 def _shown(matrix: Matrix, prefix: str) -> dict[str, Any]:
-    types = {row.code: in_language(row.name_ja, row.name_en) for row in DocumentType.objects.all()}
+    types = type_names()
     numbers = {one.public_id: one.current_version.number for one in matrix.documents if one.current_version}
     rows = [
         {

@@ -29,6 +29,7 @@ from hub.core.errors import HubError, InvalidInput, LimitExceeded
 from hub.core.languages import in_language
 from hub.rest.responses import attachment
 from knowledge.admin import ontology_trial
+from knowledge.admin.fields import type_names
 from knowledge.models import Ontology, OntologyClass
 from knowledge.ontology import ontologies, store
 from knowledge.ontology.difference import OntologyDifference, statements
@@ -196,11 +197,13 @@ def _version_page(request: HttpRequest, ontology: Ontology) -> HttpResponseBase:
     others = others.order_by("-number")
     kept = [{**each, "note": in_language(each["note"]["ja"], each["note"]["en"])} for each in ontology.kept_only or ()]
     rest = statements(store.load_facts(ontology))
+    names = type_names()
     return render_page(
         request,
         "admin/knowledge/ontology/detail.html",
         title=f"{in_language(ontology.name_ja, ontology.name_en)} ({ontology})",
         ontology=ontology,
+        document_types=[names.get(code, code) for code in ontology.document_types],
         tree=class_tree(ontology),
         properties=ontology.properties.prefetch_related("domains", "ranges", "parents").select_related("inverse_of"),
         kept=kept,

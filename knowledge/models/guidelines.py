@@ -17,7 +17,7 @@ PREFIX_PATTERN = r"[A-Z][A-Z0-9]{0,9}-"
 
 
 class ArticleSeverity(models.TextChoices):
-    """How bad it is when a document leaves an article out."""
+    """How bad it is when a document leaves an article, or a topic, out."""
 
     CRITICAL = "critical", _("critical")
     MAJOR = "major", _("major")

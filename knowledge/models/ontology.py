@@ -10,6 +10,7 @@ from hub.access.versions import PublicationStatus, Version
 from hub.core.bounds import CURATED_JSON, LONG_TEXT, largest_json, longest_text
 from hub.core.given_fields import GivenJson, GivenList, GivenText, most_items
 from hub.core.languages import in_language
+from knowledge.models.guidelines import ArticleSeverity
 
 LONGEST_REMAINDER = 64 * 1024**2
 """The most characters of statements that no row holds: as much as reading a file ever brings."""
@@ -108,7 +109,9 @@ class OntologyClass(models.Model):
         _("documents are expected to treat it"), default=False, help_text=_("Coverage checks look for it.")
     )
     required = models.BooleanField(_("required"), default=False)
-    severity = models.CharField(_("severity"), max_length=10, default="major")
+    severity = models.CharField(
+        _("severity"), max_length=10, choices=ArticleSeverity.choices, default=ArticleSeverity.MAJOR
+    )
     category = models.CharField(_("category"), max_length=100, blank=True)
     whole_document = models.BooleanField(_("about the whole document"), default=False)
     expected_location = models.CharField(_("expected location (ja)"), max_length=200, blank=True)

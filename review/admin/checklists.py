@@ -26,7 +26,8 @@ from hub.admin_site.pages import badge, is_staff, principal_of
 from hub.core.languages import in_language
 from hub.llm.providers.registry import is_configured
 from knowledge.admin.curated import CuratedAdmin, CuratedRowsMixin, OrderedRowsMixin
-from knowledge.models import DocumentType, Ontology
+from knowledge.admin.fields import type_names
+from knowledge.models import Ontology
 from review.admin.master_pages import acting, copy, diff, export, import_page, lint_by_model
 from review.curation.item_lint import LintReport, lint_checklist
 from review.curation.master_versions import (
@@ -122,11 +123,6 @@ class VersionAdmin(CuratedAdmin):
             request, object_id, form_url, {**(extra_context or {}), **more}
         )
         return response
-
-
-def type_names() -> dict[str, str]:
-    """What document types are called, by code. One query."""
-    return {one.code: str(one) for one in DocumentType.objects.all()}
 
 
 def ontology_names() -> dict[str, str]:

@@ -42,6 +42,7 @@ def test_entries_are_ordered_by_dragging_by_buttons_and_by_keys(page: Any, live_
     browser.get(live_server.url + reverse("admin:review_checklistversion_change", args=[draft.pk]))
 
     rows = browser.find_elements(By.CSS_SELECTOR, ROWS)
+    browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", rows[1])
     rows[0].find_elements(By.CSS_SELECTOR, ".hub-order-buttons button")[1].click()
     assert shown(browser)[:4] == [second, first, third, fourth]
     rows[3].find_element(By.CSS_SELECTOR, "[data-place]").send_keys(Keys.ALT, Keys.ARROW_UP)
