@@ -7,22 +7,24 @@ from typing import Any, cast
 
 from django.contrib import admin
 from django.contrib.admin.views.main import SEARCH_VAR
+from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.db.models import Model, QuerySet
 from django.http import Http404, HttpRequest
 from django.http.response import HttpResponseBase
 from django.urls import reverse
-from django.utils.html import format_html
-from django.utils.safestring import SafeString
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
 from hub.access.models import AuditEvent, AuditKind
+from hub.access.names import name_of
 from hub.access.principals import HubRight, Principal, Scope
 from hub.admin_site.base import ReadOnlyMixin
 from hub.admin_site.keyset import KeysetChangeList, KeysetModelAdmin
 from hub.admin_site.pages import principal_of, two_lines
-from hub.audit.actions import action_name
+from hub.audit.actions import KIND_NAMES, action_name
 from hub.audit.events import EventFilter, details_for, filtered, record_audit_read, visible_events
 from hub.audit.exports import FORMATS, export_events
 from hub.rest.responses import attachment
@@ -30,6 +32,7 @@ from knowledge.models import Collection, Document
 from review.models import Review
 
 RECENT = 2000
+LINKED = ("document", "review")
 LONGEST_TERM = 200
 DOORS = {
     "admin": _("web pages"),
@@ -91,7 +94,9 @@ class AuditChangeList(KeysetChangeList):
 
 
 def _titles(principal: Principal, resources: set[str]) -> dict[str, str]:
-    """The titles of the documents, and of the documents of the reviews, that lines are about. Two queries."""
+    """The titles of the documents, and of the documents of the reviews, that lines are about; for who may read all
+    lines, whom they are about, too. Three queries at most.
+    """
     named = [resource.partition(":") for resource in resources]
     documents = Document.objects.visible_to(principal).filter(
         public_id__in=[name for kind, _colon, name in named if kind == "document"]
@@ -99,7 +104,10 @@ def _titles(principal: Principal, resources: set[str]) -> dict[str, str]:
     reviews = Review.objects.visible_to(principal).filter(
         public_id__in=[name for kind, _colon, name in named if kind == "review"]
     )
+    people = [int(name) for kind, _colon, name in named if kind == "user" and name.isdecimal()]
+    users = User.objects.filter(pk__in=people) if people and principal.may(HubRight.AUDIT) else ()
     return {
+        **{f"user:{user.pk}": name_of(user) for user in users},
         **{f"document:{name}": title for name, title in documents.values_list("public_id", "title")},
         **{
             f"review:{name}": title
@@ -107,6 +115,10 @@ def _titles(principal: Principal, resources: set[str]) -> dict[str, str]:
             if title
         },
     }
+
+
+def _as_json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
 
 
 @require_safe
@@ -149,13 +161,16 @@ class AuditEventAdmin(ReadOnlyMixin, KeysetModelAdmin):
 
     @admin.display(description=_("resource"))
     def about(self, event: AuditEvent) -> str:
-        """Lead to what the line is about by its title, where it has one that the person may read; else its name."""
-        title = event.__dict__["title"]
-        if not title:
-            return event.resource
+        """Lead to what the line is about by its title, if it has one that the person may read, else name its kind."""
         kind, _colon, name = event.resource.partition(":")
-        link = format_html('<a class="hub-link" href="{}">{}</a>', reverse(kind, args=[name]), title)
-        return two_lines(link, name)
+        title = event.__dict__["title"]
+        if title and kind in LINKED:
+            return two_lines(
+                format_html('<a class="hub-link" href="{}">{}</a>', reverse(kind, args=[name]), title), name
+            )
+        if kind not in KIND_NAMES:
+            return event.resource
+        return two_lines(f"{KIND_NAMES[kind]} {title or name}", event.resource)
 
     @admin.display(description=_("action"))
     def named_action(self, event: AuditEvent) -> SafeString:
@@ -170,8 +185,13 @@ class AuditEventAdmin(ReadOnlyMixin, KeysetModelAdmin):
         return str(DOORS.get(event.door, event.door))
 
     @admin.display(description=_("details"))
-    def own_details(self, event: AuditEvent) -> str:
-        return json.dumps(event.__dict__["shown"], ensure_ascii=False)
+    def own_details(self, event: AuditEvent) -> SafeString:
+        """The details a line each; what is nested in them as JSON."""
+        lines = (
+            (name, value if isinstance(value, str) else _as_json(value))
+            for name, value in event.__dict__["shown"].items()
+        )
+        return format_html_join(mark_safe("<br>"), "<code>{}</code> {}", lines)
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[KeysetChangeList]:  # noqa: ANN401
         return AuditChangeList

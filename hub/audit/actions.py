@@ -1,4 +1,4 @@
-"""What the actions of the audit trail are called on pages. Files and REST have the codes alone."""
+"""What actions of the audit trail, and the things they are about, are called on pages. Files and REST have codes."""
 
 from __future__ import annotations
 
@@ -115,6 +115,34 @@ ACTION_NAMES: Mapping[str, Promise] = {
     "TRIAGE_CARRY": _("Decisions carried over"),
     "WAIVER_EXPIRED": _("Waivers ended"),
 }
+
+
+KIND_NAMES: Mapping[str, Promise] = {
+    "article": _("article"),
+    "check_item": _("check item"),
+    "checkitem": _("check item"),
+    "checkitemversion": _("check item version"),
+    "checklist": _("check list"),
+    "checklistversion": _("check list version"),
+    "collection": _("Collection"),
+    "dataset": _("evaluation dataset"),
+    "document": _("Document"),
+    "document_type": _("document type"),
+    "embedding_set": _("embedding set"),
+    "evaluation_run": _("evaluation run"),
+    "graph_edge": _("edge"),
+    "graph_node": _("node"),
+    "guideline": _("guideline"),
+    "identifier_pattern": _("identifier pattern"),
+    "ontology": _("ontology"),
+    "prompt": _("prompt"),
+    "review": _("Review"),
+    "scenario": _("scenario"),
+    "source": _("source"),
+    "token": _("access token"),
+    "user": _("user"),
+}
+"""What stands before the colon in the resource of a line."""
 
 
 def action_name(code: str) -> str:
