@@ -176,13 +176,12 @@ def _facets(asked: Asked, found: Sequence[Facet]) -> list[tuple[str | Promise, l
         shown_values = [
             {
                 "label": one.label,
-                "count": one.count,
                 "is_chosen": one.value == chosen,
                 "link": asked.address(**{name: None if one.value == chosen else one.value}),
             }
             for one in values
         ]
         if chosen and chosen not in {one.value for one in values}:
-            shown_values.append({"label": chosen, "count": 0, "is_chosen": True, "link": asked.address(**{name: None})})
+            shown_values.append({"label": chosen, "is_chosen": True, "link": asked.address(**{name: None})})
         groups.append((title, shown_values))
     return groups

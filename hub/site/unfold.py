@@ -95,6 +95,7 @@ UNFOLD: dict[str, Any] = {
         _file("hub/forms.js"),
         _file("hub/choices.js"),
         _file("hub/icons.js"),
+        _file("hub/table_labels.js"),
         _file("hub/guide.js"),
     ],
     "DASHBOARD_CALLBACK": "hub.site.front_page.front_page",

@@ -29,6 +29,12 @@ def coded_badge(code: str, texts: Mapping[str, str]) -> SafeString:
     return pages.badge(code, texts.get(code, code))
 
 
+@register.filter
+def named_in(code: object, texts: Mapping[object, str]) -> object:
+    """Return the text that belongs to ``code``, itself where none does."""
+    return texts.get(code, code)
+
+
 @register.simple_tag
 def progress_bar(percent: int) -> SafeString:
     """Render 0 to 100 as a bar."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlencode
 
@@ -22,12 +23,14 @@ from hub.core.errors import HubError, NotFound
 from hub.evaluation.datasets import name_readers, named_readers
 from hub.evaluation.models import UNFINISHED_RUNS, EvaluationDataset, EvaluationRun, RunStatus
 from hub.rest.uploads import received_file
+from knowledge.admin.document_picker import titles_of
 from review.admin.evaluation_trend import LABELS, trend_page
 from review.curation.prompts import publish_candidate
 from review.evaluation import cases, datasets, gate, runs
 from review.evaluation.candidates import open_candidates
 from review.evaluation.gate_report import MEASURED, Comparison, GateReport, Standing
 from review.evaluation.schemas import CaseImportOut, deltas_of, evaluation_out, import_out
+from review.models import VERDICTS, CheckType
 
 # The words for each standing, and the colour of its badge.
 STANDINGS = {
@@ -58,6 +61,7 @@ def show(request: HttpRequest) -> HttpResponseBase:
         "admin/evaluation/gate.html",
         title=_("Before publishing {candidate}").format(candidate=report.candidate),
         report=report,
+        verdicts=dict(VERDICTS),
         guards=[_shown(report, one) for one in report.comparisons],
         is_doubtful=bool(report.of(Standing.WORSE) or report.of(Standing.UNKNOWN)),
         is_open=any(one.standing in (Standing.NOT_MEASURED, Standing.UNKNOWN) for one in report.comparisons),
@@ -180,8 +184,18 @@ def run_page(request: HttpRequest, run_id: str) -> HttpResponseBase:
         measures=[(name, label, run.metrics[name]) for name, label in LABELS.items() if name in run.metrics],
         deltas=[(label, change) for name, label in LABELS.items() if (change := delta.get(name)) is not None],
         others=runs.comparable_runs(principal_of(request), run)[:RUNS_SHOWN],
+        verdicts=dict(VERDICTS),
+        check_types=dict(CheckType.choices),
+        documents=_titled(principal_of(request), facts.by_document),
         may_change=principal_of(request).may(HubRight.EVALUATION),
     )
+
+
+def _titled(principal: Principal, groups: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    """Groups by document, each with the title of its document where the person may read it, and the version."""
+    named = [(key, *key.partition("#")[::2]) for key in groups]
+    titles = titles_of(principal, [document_id for _key, document_id, _version in named])
+    return [(f"{titles.get(one, one)} {version}".strip(), groups[key]) for key, one, version in named]
 
 
 @require_POST
