@@ -15,6 +15,7 @@ from hub.home import (
     guide,
     questions,
     reviews,
+    scenarios,
     uploading,
     work,
 )
@@ -50,6 +51,9 @@ urlpatterns = [
     path("reviews/<str:review_id>/report/<str:report_format>/", reviews.report, name="review-report"),
     path("reviews/<str:review_id>/carry/", comparing.carry, name="review-carry"),
     path("reviews/<str:review_id>/findings/<str:finding_id>/", deciding.decide, name="finding-decide"),
+    path("scenarios/", scenarios.scenarios, name="scenarios"),
+    path("scenarios/<slug:code>/", scenarios.scenario, name="scenario"),
+    path("scenarios/<slug:code>/act/", scenarios.act, name="scenario-act"),
     path("questions/", questions.questions, name="questions"),
     path("questions/keeping/", questions.keeping, name="question-keeping"),
     path("questions/unanswered/", curating.unanswered, name="unanswered"),

@@ -20,12 +20,10 @@ from hub.admin_site.base import HubStackedInline, everybody
 from hub.admin_site.pages import errors_as_messages, principal_of, render_page
 from hub.core.errors import NotFound
 from knowledge.admin.curated import CuratedRowsMixin, CuratedVersionAdmin, OrderedRowsMixin
-from knowledge.documents.reading import list_documents
 from knowledge.models import Document
 from review import scenarios
 from review.models import Review, Scenario, ScenarioRole, ScenarioStep, StepPage
 from review.runs.reviews import list_reviews
-from review.scenarios.observed import SINCE
 
 PAGES = {
     StepPage.OVERVIEW: "index",
@@ -45,7 +43,6 @@ OF_REVIEW = {
     StepPage.CHANGES: "review_review_diff",
     StepPage.ANSWERS: "review_review_answers",
 }
-DOCUMENTS_OFFERED = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,21 +118,12 @@ def walk(request: HttpRequest, code: str) -> HttpResponseBase:
         done=done,
         percent=100 * done // len(steps) if steps else 0,
         is_begun=found.is_begun,
-        counts_from_start=any(step.proof in SINCE for step in steps),
+        counts_from_start=found.counts_from_start,
         document=found.document,
-        documents=_offered(principal, found.scenario, found.document),
+        documents=scenarios.documents_to_walk_with(principal, found),
         review=review,
         may_curate=principal.may(HubRight.MASTERS),
     )
-
-
-def _offered(principal: Principal, scenario: Scenario, chosen: Document | None) -> list[Document]:
-    """The newest documents of the scenario's types that the person may read, and the chosen one."""
-    found = list_documents(principal).filter(retired_at__isnull=True)
-    if scenario.document_types:
-        found = found.filter(document_type__in=scenario.document_types)
-    newest = list(found.order_by("-pk")[:DOCUMENTS_OFFERED])
-    return newest if chosen is None or chosen in newest else [chosen, *newest]
 
 
 @require_POST

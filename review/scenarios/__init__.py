@@ -17,9 +17,12 @@ from hub.access.versions import PublicationStatus, find_draft, publish, save_dra
 from hub.core.errors import Conflict, NotFound, not_one_of
 from hub.core.shapes import TextOrNone, filled
 from knowledge.documents.documents import get_document
+from knowledge.documents.reading import list_documents
 from knowledge.models import Document, DocumentType
 from review.models import Scenario, ScenarioProgress, ScenarioRole, ScenarioStep
-from review.scenarios.observed import NOTHING, observed_actions
+from review.scenarios.observed import NOTHING, SINCE, observed_actions
+
+DOCUMENTS_OFFERED = 100
 
 
 class WorkflowStepOut(BaseModel):
@@ -77,6 +80,11 @@ class Walkthrough:
     seen: Collection[str]
     document: Document | None
     is_begun: bool
+
+    @property
+    def counts_from_start(self) -> bool:
+        """Whether the hub sees some of its steps only from when the person begins."""
+        return any(step.proof in SINCE for step in self.scenario.steps.all())
 
     def is_done(self, step: ScenarioStep) -> bool:
         """Whether the person has ticked the step off, or the hub has seen it done."""
@@ -174,6 +182,15 @@ def _walk(principal: Principal, scenario: Scenario, row: ScenarioProgress | None
     steps = list(scenario.steps.all())
     seen = observed_actions(principal, steps, document=document, started_at=row.started_at)
     return Walkthrough(scenario=scenario, ticked=tuple(row.done), seen=seen, document=document, is_begun=True)
+
+
+def documents_to_walk_with(principal: Principal, walk: Walkthrough) -> list[Document]:
+    """The newest documents of the scenario's types that the caller may read, and the chosen one. One query."""
+    found = list_documents(principal).filter(retired_at__isnull=True)
+    if walk.scenario.document_types:
+        found = found.filter(document_type__in=walk.scenario.document_types)
+    newest = list(found.order_by("-pk")[:DOCUMENTS_OFFERED])
+    return newest if walk.document is None or walk.document in newest else [walk.document, *newest]
 
 
 def tick_step(*, principal: Principal, code: str, action: str, done: bool = True) -> Walkthrough:
