@@ -61,8 +61,8 @@ def test_a_person_walks_through_with_a_document_and_is_led_to_pages_at_home(clie
 
 
 def test_what_is_refused_says_so_and_changes_nothing(client: Client, review: Review) -> None:
-    review.version.document.collection = new_collection()  # type: ignore[union-attr]  # it is there
-    review.version.document.save(update_fields=["collection"])  # type: ignore[union-attr]
+    review.version.document.collection = new_collection()
+    review.version.document.save(update_fields=["collection"])
     refused = client.post(ACT, {"document": review.document_id_text}, follow=True).content.decode()
     assert 'class="notice bad"' in refused
     assert review.document_id_text not in shown(client)
