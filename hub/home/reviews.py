@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.http.response import HttpResponseBase
 from django.urls import reverse
 from django.utils.http import content_disposition_header
@@ -20,6 +20,7 @@ from hub.home.addresses import passage_address
 from hub.home.pages import home_action, home_page, render_home
 from hub.home.uploading import may_upload
 from hub.rest.pagination import cursor_scope, paginate_keyset
+from knowledge.admin.document_picker import titles_of
 from knowledge.documents.documents import get_document
 from knowledge.documents.reading import list_documents
 from knowledge.models import Collection, Document
@@ -30,6 +31,7 @@ from review.report import FORMAT_NAMES, build_report
 from review.report.facts import judge_label, label, place_of, remarks_on, verdict_label
 from review.runs.estimates import estimate_review
 from review.runs.finding_schemas import FindingOut, certainty_label, sure_first
+from review.runs.related import MAX_RELATED
 from review.runs.reviews import ReviewOptions, find_subject, get_review, list_reviews, show_review, start_review
 from review.runs.schemas import ReviewOut
 from review.triage.carry_over import carry_offer
@@ -40,6 +42,7 @@ from review.triage.verdicts import may_decide
 PER_PAGE = 50
 MOST_QUOTES = 3
 LONGEST_CODE = 100
+LONGEST_RELATED = 2000
 KEYS = (  # those of the reviewer's desk
     *(("j k", _("next and previous")), ("a", _("accept")), ("r", _("reject")), ("f", _("fixed"))),
     *(("w", _("waive, with reason and end")), ("c", _("comment")), ("o", _("open again"))),
@@ -134,18 +137,29 @@ def review_start(request: HttpRequest, public_id: str) -> HttpResponseBase:
 
     :raises NotFound: the reader may not review such a document.
     """
-    return _offer_review(request, public_id, request.GET.get("checklist", "")[:LONGEST_CODE])
+    return _offer_review(request, public_id, *_asked(request.GET))
+
+
+def _asked(given: QueryDict) -> tuple[str, ReviewOptions]:
+    """The check list, and what the document is compared with."""
+    related = tuple(given.get("related", "")[:LONGEST_RELATED].split())
+    return given.get("checklist", "")[:LONGEST_CODE], ReviewOptions(related_documents=related)
 
 
 def _offer_review(
-    request: HttpRequest, public_id: str, checklist: str, *, refused: HubError | None = None
+    request: HttpRequest, public_id: str, checklist: str, options: ReviewOptions, *, refused: HubError | None = None
 ) -> HttpResponseBase:
     principal = principal_of(request)
     document = get_document(principal, public_id, scope=Scope.REVIEW)
-    asked: dict[str, Any] = {"principal": principal, "document_id": public_id, "checklist": checklist}
+    asked: dict[str, Any] = {
+        "principal": principal,
+        "document_id": public_id,
+        "checklist": checklist,
+        "options": options,
+    }
     context: dict[str, Any] = {"chosen": checklist}
     try:
-        subject = find_subject(options=ReviewOptions(), **asked)
+        subject = find_subject(**asked)
         context |= {"chosen": subject.master.checklist.code, "master": subject.master}
         context["estimate"] = estimate_review(**asked)
     except HubError as error:
@@ -159,6 +173,9 @@ def _offer_review(
         checklists=list_checklists(principal),
         reason=refused,
         is_readable=refused is None or refused.error_code != "document_failed",
+        related=" ".join(options.related_documents),
+        most_related=MAX_RELATED,
+        names=titles_of(principal, options.related_documents),
         **context,
     )
 
@@ -169,15 +186,16 @@ def begin_review(request: HttpRequest, public_id: str) -> HttpResponseBase:
 
     :raises NotFound: the reader may not review such a document.
     """
-    checklist = request.POST.get("checklist", "")[:LONGEST_CODE]
+    checklist, options = _asked(request.POST)
     if "estimate" in request.POST:
-        return HttpResponseRedirect(
-            f"{reverse('review-start', args=[public_id])}?{urlencode({'checklist': checklist})}"
-        )
+        asked = urlencode({"checklist": checklist, "related": " ".join(options.related_documents)})
+        return HttpResponseRedirect(f"{reverse('review-start', args=[public_id])}?{asked}")
     try:
-        begun = start_review(principal=principal_of(request), document_id=public_id, checklist=checklist)
+        begun = start_review(
+            principal=principal_of(request), document_id=public_id, checklist=checklist, options=options
+        )
     except HubError as error:
-        return _offer_review(request, public_id, checklist, refused=error)
+        return _offer_review(request, public_id, checklist, options, refused=error)
     return HttpResponseRedirect(reverse("review", args=[begun.public_id]))
 
 

@@ -19,6 +19,8 @@ from hub.home import (
     uploading,
     work,
 )
+from hub.home.pages import home_page
+from knowledge.admin import document_picker
 
 urlpatterns = [
     path("", asking.home, name="home"),
@@ -35,6 +37,7 @@ urlpatterns = [
     path("documents/<str:public_id>/change/", editing.change, name="document-change"),
     path("documents/<str:public_id>/history/", editing.history, name="document-history"),
     path("documents/<str:public_id>/type/", uploading.set_type, name="document-type"),
+    path("documents/offered/", home_page(document_picker.offer), name="documents-offered"),
     path("documents/<str:public_id>/", documents.document, name="document"),
     path("documents/<str:public_id>/passage/", documents.passage, name="passage"),
     path("documents/<str:public_id>/pages/<int:number>/", documents.page, name="page"),
