@@ -18,7 +18,7 @@ from knowledge.documents.documents import changeable_document
 from knowledge.documents.reindexing import MOST_AT_ONCE, Retried, retry_documents, start_version
 from knowledge.documents.source_schemas import TAKEN_BACK
 from knowledge.documents.sources import get_source, update_source
-from knowledge.models import Document, DocumentStatus, DocumentVersion, UploadBatch
+from knowledge.models import Document, DocumentStatus, DocumentType, DocumentVersion, UploadBatch
 from knowledge.models.documents import IN_WORK
 
 MOST_UNDONE = 200
@@ -125,7 +125,10 @@ def _undo(principal: Principal, batch: UploadBatch) -> Undone:
 
 
 def _restore(principal: Principal, document: Document, batch: UploadBatch) -> bool:
-    """Make the last version from before the batch the newest again; whether there was anything to do."""
+    """Make the last version from before the batch the newest again, with the type that the document had then.
+
+    A type that somebody chose since stays. Returns whether there was anything to do.
+    """
     changeable_document(principal, document.public_id)
     with transaction.atomic():
         locked = Document.objects.select_for_update(of=["self"]).select_related("latest_version").get(pk=document.pk)
@@ -140,6 +143,8 @@ def _restore(principal: Principal, document: Document, batch: UploadBatch) -> bo
             if locked.latest_version.blob_id == before.blob_id:
                 return False  # it was taken back already
             raise _later_version(locked)
+        if first:
+            _give_type_back(locked, first)
         start_version(
             locked,
             before.blob,
@@ -151,6 +156,14 @@ def _restore(principal: Principal, document: Document, batch: UploadBatch) -> bo
         )
         record_event(principal, "DOCUMENT_RESTORE", f"document:{locked.public_id}", version=before.number)
     return True
+
+
+def _give_type_back(document: Document, version: DocumentVersion) -> None:
+    """Give a locked document the type back that a version's upload changed, if it still has the one given then."""
+    kind = DocumentType.objects.filter(code=version.type_before).first()
+    if kind is not None and document.document_type_id == version.type_given:
+        document.document_type = kind
+        document.save(update_fields=["document_type"])
 
 
 def _check_own(batch: UploadBatch, document: Document) -> None:

@@ -111,8 +111,12 @@ def start_version(
     anonymised: dict[str, int] | None,
     asked_anonymising: dict[str, list[str]] | None,
     batch: UploadBatch | None = None,
+    type_before: str = "",
 ) -> None:
-    """Give a locked document its next version, which is worked on once the transaction has committed."""
+    """Give a locked document its next version, which is worked on once the transaction has committed.
+
+    ``type_before`` is the document's type of before it came in, where that is another than it has now.
+    """
     latest = document.latest_version
     document.latest_version = DocumentVersion.objects.create(
         document=document,
@@ -124,6 +128,8 @@ def start_version(
         batch=batch,
         anonymised=anonymised,
         asked_anonymising=asked_anonymising,
+        type_before=type_before,
+        type_given=(document.document_type_id or "") if type_before else "",
     )
     document.save(update_fields=["latest_version", "updated_at"])
     enqueue_on_commit("knowledge.advance_version", version_id=document.latest_version.pk)

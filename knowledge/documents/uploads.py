@@ -142,7 +142,14 @@ def _store(
         _apply_changes(document, upload, policy)
         batch = _batch(principal, upload.batch)
         outcome = _add_version(
-            document, blob, upload, policy_id=policy.pk, has_own_policy=own is not None, batch=batch, replaced=replaced
+            document,
+            blob,
+            upload,
+            policy_id=policy.pk,
+            has_own_policy=own is not None,
+            batch=batch,
+            replaced=replaced,
+            type_before=(type_before or "") if type_before != document.document_type_id else "",
         )
         latest = document.latest_version
         has_failed = latest is not None and latest.status == DocumentStatus.FAILED
@@ -273,6 +280,7 @@ def _add_version(
     has_own_policy: bool,
     batch: UploadBatch | None,
     replaced: dict[str, int] | None,
+    type_before: str,
 ) -> str:
     latest = document.latest_version
     if latest and latest.blob_id == blob.pk and (upload.chunk_options is None or latest.policy_id == policy_id):
@@ -286,6 +294,7 @@ def _add_version(
         batch=batch,
         anonymised=replaced,
         asked_anonymising=upload.anonymise.as_json() if upload.anonymise else None,
+        type_before=type_before,
     )
     return "new_version" if latest else "created"
 

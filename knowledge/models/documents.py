@@ -221,7 +221,8 @@ class DocumentVersion(models.Model):
     ``has_own_policy`` its uploader chose it, and no embedding set's default takes its place. ``anonymised`` says how
     much of each kind was replaced before it was stored; null when nothing was to be; ``asked_anonymising`` is what
     its uploader asked to have replaced, which a mended file is asked for again. ``ocr_pages`` are the pictures that OCR
-    reads of it, null where it reads none.
+    reads of it, null where it reads none. ``type_before`` and ``type_given`` are the document's types
+    before and after its upload, where that changed it.
     """
 
     public_id = models.CharField(max_length=40, unique=True, default=partial(new_id, "ver"), editable=False)
@@ -248,6 +249,8 @@ class DocumentVersion(models.Model):
     notices = models.JSONField(default=list, editable=False)
     anonymised = models.JSONField(_("replaced personal data"), null=True, editable=False)
     asked_anonymising = models.JSONField(null=True, editable=False)
+    type_before = models.CharField(max_length=40, blank=True, default="", db_default="", editable=False)
+    type_given = models.CharField(max_length=40, blank=True, default="", db_default="", editable=False)
     pages_count = models.PositiveIntegerField(_("pages"), null=True, editable=False)
     sections_count = models.PositiveIntegerField(_("sections"), null=True, editable=False)
     tables_count = models.PositiveIntegerField(_("tables"), null=True, editable=False)

@@ -23,7 +23,7 @@ from hub.access.sessions import CONFIRMED
 from hub.core import temporary
 from knowledge.documents.batches import undo_batch
 from knowledge.documents.deletion import delete_document
-from knowledge.models import Collection, Document, UploadBatch
+from knowledge.models import Collection, Document, DocumentType, UploadBatch
 from knowledge.storage import get_blob_store
 from knowledge.text.document_kinds import guess_kind
 from tests.factories import new_user, work_through
@@ -206,6 +206,19 @@ def test_taking_back_twice_changes_nothing_more_and_later_versions_stay(browser:
     (refused,) = undo_batch(principal, BATCH).refused
     assert refused[0] == "前から.md"
     assert Document.objects.get().versions.count() == 4
+
+
+def test_taking_back_gives_the_type_back_that_the_upload_changed(browser: Client, uploader: User) -> None:
+    for code in ("basic_design", "test_plan"):
+        DocumentType.objects.get_or_create(code=code, defaults={"name_ja": code, "name_en": code})
+    principal = principal_for_user(uploader)
+    for name in ("前から.md", "直した.md"):
+        send(browser, (name, b"# 1"), batch="bat_before", document_type="basic_design")
+        send(browser, (name, b"# 2"), document_type="test_plan")
+    Document.objects.filter(path="直した.md").update(document_type="other")
+    assert len(undo_batch(principal, BATCH).restored) == 2
+    types = dict(Document.objects.values_list("path", "document_type"))
+    assert types == {"前から.md": "basic_design", "直した.md": "other"}
 
 
 def test_what_came_in_while_a_batch_is_taken_back_stays(browser: Client, uploader: User, monkeypatch: Any) -> None:
