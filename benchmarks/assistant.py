@@ -4,8 +4,10 @@
 ``benchmarks/data/assistant.json`` and goes through its 56 tasks: sixteen everyday ones about one system, and forty
 about five other documents. ``--paths`` calls a sensible way through each task, written beforehand, and needs no model;
 ``--before`` takes the way through servers that lack this version's tools. ``--model NAME --model-url URL`` lets a model
-behind an OpenAI-compatible endpoint (OPENAI_API_KEY is sent where it is set) find its own way, one tool call a turn.
-``--toolsets all`` offers all tools, else the server's default.
+behind an OpenAI-compatible endpoint (OPENAI_API_KEY is sent where it is set) find its own way, one tool call a turn;
+``--command COMMAND`` any other: COMMAND gets the messages so far as a JSON list on its standard input each turn, and
+prints what the model says. The first sixteen build on one another and go in order; ``--at-once N`` does so many of the
+others at the same time. ``--toolsets all`` offers all tools, else the server's default.
 
 For each task: right or not (the answer has what it has to; a task of reviewing is judged by the verdict alone), calls,
 wrong turns (calls that were refused, and turns that were no call and no answer), characters of the results' text.
@@ -17,8 +19,10 @@ import argparse
 import asyncio
 import json
 import os
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+import shlex
+from asyncio.subprocess import PIPE
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -43,6 +47,10 @@ The tools, each with its description and the JSON schema of its arguments:
 
 Answer each turn with one JSON object and nothing else: {{"tool": NAME, "arguments": {{...}}}} to call a tool, or
 {{"answer": TEXT}} to answer the person in the person's language. Say so where the documents do not say it."""
+
+
+Messages = list[dict[str, str]]
+Model = Callable[[Messages], Awaitable[str]]  # what a model says after these messages
 
 
 @dataclass(slots=True)
@@ -98,19 +106,41 @@ async def follow(client: Client, task: dict[str, Any], path: str, names: dict[st
     return outcome
 
 
-async def ask(http: httpx2.AsyncClient, model: str, messages: list[dict[str, str]]) -> str:
-    """One turn of the model."""
-    response = await http.post("/chat/completions", json={"model": model, "messages": messages, "temperature": 0})
-    response.raise_for_status()
-    return str(response.json()["choices"][0]["message"]["content"])
+@asynccontextmanager
+async def served(url: str, name: str) -> AsyncIterator[Model]:
+    """A model behind an OpenAI-compatible endpoint."""
+    key = os.environ.get("OPENAI_API_KEY", "")
+    headers = {"Authorization": f"Bearer {key}"} if key else {}
+    async with httpx2.AsyncClient(base_url=url, headers=headers, timeout=1_000) as http:
+
+        async def ask(messages: Messages) -> str:
+            body = {"model": name, "messages": messages, "temperature": 0}
+            response = await http.post("/chat/completions", json=body)
+            response.raise_for_status()
+            return str(response.json()["choices"][0]["message"]["content"])
+
+        yield ask
 
 
-async def solve(client: Client, http: httpx2.AsyncClient, model: str, system: str, task: dict[str, Any]) -> Outcome:
+def run_by(command: Sequence[str]) -> Model:
+    """A model that a command asks; raises SystemExit where that fails."""
+
+    async def ask(messages: Messages) -> str:
+        process = await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=PIPE)
+        said, _errors = await process.communicate(json.dumps(messages, ensure_ascii=False).encode())
+        if process.returncode:
+            raise SystemExit(f"{shlex.join(command)} ended with {process.returncode}")
+        return said.decode()
+
+    return ask
+
+
+async def solve(client: Client, model: Model, system: str, task: dict[str, Any]) -> Outcome:
     """Let the model find its way through a task."""
     outcome = Outcome(task["id"], False)
     messages = [{"role": "system", "content": system}, {"role": "user", "content": task["ask"]}]
     for _turn in range(MOST_TURNS):
-        said = await ask(http, model, messages)
+        said = await model(messages)
         messages.append({"role": "assistant", "content": said})
         try:
             turn = json.loads(said[said.index("{") : said.rindex("}") + 1])
@@ -165,7 +195,6 @@ async def measure(given: argparse.Namespace) -> list[Outcome]:
     """Go through the tasks one after the other."""
     data = json.loads(DATA.read_text(encoding="utf-8"))
     url = f"{given.url}?toolsets={given.toolsets}" if given.toolsets else given.url
-    outcomes = []
     async with connected(url, given.token) as client:
         names = await upload(client, data["documents"])
         tools = [
@@ -175,18 +204,25 @@ async def measure(given: argparse.Namespace) -> list[Outcome]:
         shown = "\n".join(json.dumps(tool, ensure_ascii=False, separators=(",", ":")) for tool in tools)
         print(f"{len(tools)} tools, {len(shown):,} characters")
         system = INSTRUCTIONS.format(instructions=client.instructions or "", tools=shown)
-        key = os.environ.get("OPENAI_API_KEY", "")
-        headers = {"Authorization": f"Bearer {key}"} if key else {}
-        model_url = given.model_url or "http://127.0.0.1"
-        async with httpx2.AsyncClient(base_url=model_url, headers=headers, timeout=1_000) as http:
-            for task in data["tasks"]:
-                if given.only and task["id"] not in given.only.split(","):
-                    continue
-                if given.model:
-                    outcomes.append(await solve(client, http, given.model, system, task))
-                else:
-                    outcomes.append(await follow(client, task, "before" if given.before else "path", names))
-    return outcomes
+        tasks = [task for task in data["tasks"] if not given.only or task["id"] in given.only.split(",")]
+        async with AsyncExitStack() as stack:
+            if given.command:
+                model = run_by(shlex.split(given.command))
+            elif given.model:
+                model = await stack.enter_async_context(served(given.model_url, given.model))
+            else:
+                path = "before" if given.before else "path"
+                return [await follow(client, task, path, names) for task in tasks]
+            places = asyncio.Semaphore(given.at_once)
+
+            async def solve_in_turn(task: dict[str, Any]) -> Outcome:
+                async with places:
+                    return await solve(client, model, system, task)
+
+            everyday = {task["id"] for task in data["tasks"][:EVERYDAY]}
+            outcomes = [await solve(client, model, system, task) for task in tasks if task["id"] in everyday]
+            others = [solve_in_turn(task) for task in tasks if task["id"] not in everyday]
+            return outcomes + list(await asyncio.gather(*others))
 
 
 def main() -> None:
@@ -196,7 +232,9 @@ def main() -> None:
     parser.add_argument("--toolsets", default="")
     parser.add_argument("--model", default="")
     parser.add_argument("--model-url", default="", help="up to /v1")
-    parser.add_argument("--paths", action="store_true", help="follow the written paths (what happens without --model)")
+    parser.add_argument("--command", default="", help="asks a model: JSON messages in, its words out")
+    parser.add_argument("--at-once", type=int, default=1, help="how many of the tasks after the sixteenth")
+    parser.add_argument("--paths", action="store_true", help="follow the written paths (what happens without a model)")
     parser.add_argument("--before", action="store_true", help="the paths through older servers")
     parser.add_argument("--only", default="", help="ids of tasks, with commas between them")
     parser.add_argument("--save", type=Path, help="write each task's outcome as a line of JSON")
