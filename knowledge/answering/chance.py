@@ -83,7 +83,7 @@ def trees_from(written: Mapping[str, Any]) -> Trees:
 
 
 def chances(names: Sequence[str], rows: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return each row's chance, 0 to 1; ``names`` are those of its columns, those of the trees among them.
+    """Return each row's chance, 0 to 1, with six digits; ``names`` are those of its columns, the trees' among them.
 
     :raises ValueError: the trees were fitted on other signs.
     """
@@ -94,7 +94,7 @@ def chances(names: Sequence[str], rows: NDArray[np.float64]) -> NDArray[np.float
         return np.empty(0)
     fitted = rows[:, [names.index(name) for name in trees.names]]
     by_name = rows[:, [names.index(name) for name in BY_NAME]] @ np.array(list(BY_NAME.values()))
-    found: NDArray[np.float64] = 1 / (1 + np.exp(-trees.odds(fitted) - by_name))
+    found: NDArray[np.float64] = np.round(1 / (1 + np.exp(-trees.odds(fitted) - by_name)), 6)
     return found
 
 

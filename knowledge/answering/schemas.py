@@ -39,7 +39,7 @@ class AnswerSentenceOut(BaseModel):
 class LookedForOut(BaseModel):
     kind: Wanted = Field(description="what kind of thing the question asks for")
     thing: str = Field(description="the thing in the question's words; empty where it names none")
-    found: list[str] = Field(description="the question's words that the nearest places have")
+    found: list[str] = Field(description="the question's words that the cited, else the nearest, places have")
     missing: list[str] = Field(description="the question's words that none of them has")
 
 

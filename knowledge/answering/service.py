@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from django.db.models.functions import Greatest
@@ -166,9 +166,10 @@ def _whole(
 
 def _answer_to(part: _Part, given: Sequence[AnswerSentence]) -> AnswerPart:
     nearest = [] if given else _nearest(part.rated)
+    read = [one.hit for sentence in given for one in sentence.citations] or [one.one.hit for one in nearest]
     return AnswerPart(
         asks=part.asks,
-        looked_for=_looked_for(part.asks, nearest),
+        looked_for=_looked_for(part.asks, read),
         sentences=tuple(given),
         nearest=tuple(one.one.cite(chance=one.chance) for one in nearest),
     )
@@ -181,10 +182,9 @@ def _nearest(rated: Sequence[Rated]) -> list[Rated]:
     return sorted(first.values(), key=lambda one: -one.chance)[:MOST_NEAREST]
 
 
-def _looked_for(question: str, nearest: Sequence[Rated]) -> LookedFor:
-    """What was looked for, and which of the things that the question names the nearest passages have."""
+def _looked_for(question: str, hits: Iterable[Hit]) -> LookedFor:
+    """What was looked for, and which of the things that the question names these passages have."""
     asked = read_asked(question)
-    hits = [one.one.hit for one in nearest]
     text = fold_terms("\n".join(f"{hit.title}\n{' '.join(hit.section_path)}\n{hit.content}" for hit in hits))
     lines = text.splitlines()
     named = [one for one in phrases_of(question) if one.folded != asked.unit or len(asked.unit) > 1]

@@ -70,7 +70,8 @@ def in_lines(sentences: Sequence[AnswerSentence]) -> str | None:
 class LookedFor:
     """What a question asks for: its kind, and the thing in the question's words, empty where it names none.
 
-    ``found`` are the question's words that the nearest passages have, ``missing`` those that none of them has.
+    ``found`` are the question's words that the cited passages have, or the nearest ones where nothing answers,
+    ``missing`` those that none of them has.
     """
 
     kind: Wanted

@@ -91,6 +91,13 @@ def test_the_nearest_places_are_told_with_the_words_that_they_lack(library):
     assert "世代" in given.looked_for.missing
 
 
+def test_of_an_answered_question_the_words_are_told_that_the_cited_passages_have(library):
+    given = ask("バックアップはいつ取得しますか")
+    assert given.sentences
+    assert {"バックアップ", "取得"} <= {*given.looked_for.found}
+    assert given.looked_for.missing == ()
+
+
 def test_words_that_are_nowhere_near_are_told_as_the_person_wrote_them(library):
     given = ask("バックアップの保管費はいくらですか")  # it is kept for 30 days, which is no amount
     assert given.sentences == ()
