@@ -20,6 +20,11 @@ _DIFFERENCE = re.compile(
     rf"(?P<a>[^、。?？と]{{1,40}}?)\s*{_AND}\s*(?P<b>[^、。?？と]{{1,40}}?)(?:と)?の(?P<of>[^、。?？]{{1,20}}?の)?(?:違い|差異?|相違点?|比較)"
     r"(?:は|を|について|とは|点)?[^。]{0,12}[。?？\s]*"
 )
+# 図書予約と会議室予約の稼働率を比べて, 本庁と支所では稼働時間はどちらが長いですか
+_COMPARED = re.compile(
+    rf"(?P<a>[^、。?？と]{{1,40}}?)\s*{_AND}\s*(?P<b>[^、。?？と]{{1,40}}?)(?:の|で、?は?|では、?)(?P<of>[^、。?？]{{1,20}}?)"
+    r"(?:を(?:比べ|比較|対比)|は、?(?:どちら|どっち|どう違|違|異な|同じ))[^。?？]{0,16}[。?？\s]*"
+)
 _DIFFERENCE_EN = re.compile(
     r".*\bdifferences? between (?P<a>[^,?]{1,60}?) and (?P<b>[^,?]{1,60}?)\s*\??\s*", re.IGNORECASE
 )
@@ -43,6 +48,8 @@ def parts_of(question: str) -> list[str]:
 
     >>> parts_of("予約Webと予約APIの動作環境の違いは？"), parts_of("障害の原因と再発防止策は")
     (['予約Webの動作環境は？', '予約APIの動作環境は？'], ['障害の原因は', '障害の再発防止策は'])
+    >>> parts_of("予約Webと予約APIの稼働率を比べて")
+    ['予約Webの稼働率は？', '予約APIの稼働率は？']
     >>> parts_of("稼働率は？保存期間は？"), parts_of("犬と猫はどこにいますか")
     (['稼働率は？', '保存期間は？'], ['犬と猫はどこにいますか'])
     >>> parts_of("検収はいつですか、また誰がしますか")
@@ -62,6 +69,8 @@ def parts_of(question: str) -> list[str]:
             f"{one.strip()}の{of.removesuffix('の')}は？" if of else f"{one.strip()}とは"
             for one in (found["a"], found["b"])
         ]
+    if found := _COMPARED.fullmatch(text):
+        return [f"{one.strip()}の{found['of']}は？" for one in (found["a"], found["b"])]
     if found := _DIFFERENCE_EN.fullmatch(text):
         return [f"What is {one.strip()}?" for one in (found["a"], found["b"])]
     if (found := _LIST.fullmatch(text)) and not any(_HIRAGANA.search(one or "") for one in found.group("a", "b", "c")):
