@@ -37,28 +37,43 @@ def in_order(lines: Sequence[FoundLine], skew: float) -> list[FoundLine]:
     if not lines:
         return []
     items = [(straight_box(line.quad, skew), line) for line in lines]
-    if is_vertical_page(lines):  # a column becomes a row, the rightmost the first
+    is_vertical = is_vertical_page(lines)
+    if is_vertical:  # a column becomes a row, the rightmost the first
         items = [((top, -right, bottom, -left), line) for (left, top, right, bottom), line in items]
     height = median_low(box[3] - box[1] for box, _line in items)
-    return [line for _box, line in _cut(items, height, depth=0)]
+    return [line for _box, line in _cut(items, height, has_tiers=is_vertical, depth=0)]
 
 
-def _cut(items: list[Item], height: float, *, depth: int) -> list[Item]:
-    """Part at a gutter between two columns of long lines, else between blocks, else go row by row."""
+def _cut(items: list[Item], height: float, *, has_tiers: bool, depth: int) -> list[Item]:
+    """Part at a gutter between two columns of long lines, else between blocks, else go row by row.
+
+    What is written the other way stands by itself, such as captions below vertical text. Tiers of vertical text may be
+    nearer to each other than other things of the page are; in a table a narrower gutter would part its columns.
+    """
     if len(items) < _LEAST_LINES or depth > _DEEPEST:
         return _rows(items, height)
-    gutter = _gap(items, 0, _GUTTER * height)
-    if gutter is not None:
+    for gutter in _gaps(items, 0, _GUTTER * height)[: None if has_tiers else 1]:
         left = [item for item in items if item[0][2] <= gutter]
         right = [item for item in items if item[0][0] >= gutter]
-        if max(len(left), len(right)) >= _LEAST_LINES and all(_is_column(side, height) for side in (left, right)):
-            return _cut(left, height, depth=depth + 1) + _cut(right, height, depth=depth + 1)
-    level = _gap(items, 1, _BLOCK_GAP * height)
-    if level is None:
+        if any(map(_runs_across, (left, right))) or _are_columns(left, right, height):
+            return [one for side in (left, right) for one in _cut(side, height, has_tiers=has_tiers, depth=depth + 1)]
+    levels = _gaps(items, 1, _BLOCK_GAP * height)
+    if not levels:
         return _rows(items, height)
+    level = levels[0]
     above = [item for item in items if item[0][3] <= level]
     below = [item for item in items if item[0][3] > level]
-    return _cut(above, height, depth=depth + 1) + _cut(below, height, depth=depth + 1)
+    return [one for part in (above, below) for one in _cut(part, height, has_tiers=has_tiers, depth=depth + 1)]
+
+
+def _runs_across(items: Sequence[Item]) -> bool:
+    """Whether lines of several characters all run across those of the page."""
+    return all(len(line.text) > 1 and box[3] - box[1] > _TALL * (box[2] - box[0]) for box, line in items)
+
+
+def _are_columns(left: Sequence[Item], right: Sequence[Item], height: float) -> bool:
+    is_long_enough = max(len(left), len(right)) >= _LEAST_LINES
+    return is_long_enough and _is_column(left, height) and _is_column(right, height)
 
 
 def _is_column(items: Sequence[Item], height: float) -> bool:
@@ -67,15 +82,16 @@ def _is_column(items: Sequence[Item], height: float) -> bool:
     return len(items) >= _LEAST_OF_COLUMN and long >= _LEAST_SHARE * sum(widths)
 
 
-def _gap(items: Sequence[Item], axis: int, least: float) -> float | None:
-    """The middle of the widest strip without ink along x (0) or y (1) that is wide enough."""
+def _gaps(items: Sequence[Item], axis: int, least: float) -> list[float]:
+    """The middles of the strips without ink along x (0) or y (1) that are wide enough, the widest first."""
     edges = sorted((box[axis], box[axis + 2]) for box, _line in items)
-    end, widest, found = edges[0][1], least, None
+    end = edges[0][1]
+    found: list[tuple[float, float]] = []
     for start, stop in edges[1:]:
-        if start - end >= widest:
-            widest, found = start - end, (start + end) / 2
+        if start - end >= least:
+            found.append((end - start, (start + end) / 2))
         end = max(end, stop)
-    return found
+    return [middle for _width, middle in sorted(found)]
 
 
 def _rows(items: Sequence[Item], height: float) -> list[Item]:

@@ -66,6 +66,20 @@ def test_a_table_with_names_and_descriptions_is_read_row_by_row() -> None:
     assert read(rows) == [one.text for one in rows]
 
 
+def test_vertical_text_in_two_tiers_is_read_tier_by_tier_before_the_captions_below() -> None:
+    tiers = [
+        line(f"{name}の段の行{at}", (1400 - 70.0 * at, top, 1440 - 70.0 * at, top + 700))
+        for name, top in (("上", 100.0), ("下", 880.0))
+        for at in range(14)
+    ]
+    captions = [line(f"図{at}の説明", (500, 1700 + 60.0 * at, 1100, 1740 + 60.0 * at)) for at in range(2)]
+    number = line("20", (1380, 2000, 1420, 2045))
+    found = read([*tiers, *captions])
+    assert found[: len(tiers)] == [one.text for one in tiers]
+    assert sorted(found[len(tiers) :]) == [one.text for one in captions]
+    assert read([*tiers, number])[:14] == [one.text for one in tiers[:14]]
+
+
 def test_columns_of_vertical_text_are_read_from_the_right() -> None:
     lines = [line(f"行の文字{at}", (1400 - 70.0 * at, 100, 1440 - 70.0 * at, 1500)) for at in range(12)]
     assert read(lines) == [one.text for one in lines]
