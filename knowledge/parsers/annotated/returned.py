@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,16 @@ _GONE = frozenset({qn("w:del"), qn("w:moveFrom")})
 _ADDED = frozenset({qn("w:ins"), qn("w:moveTo")})
 _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
 LONGEST_CHAIN = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Marked:
+    """What a comment is on: its words, None for a mere place, and between which texts of its story they stand."""
+
+    story: str
+    start: int
+    end: int
+    words: str | None
 
 
 def read_notes(path: Path, *, limits: ParseLimits, folder: Path, filename: str) -> str:
@@ -67,7 +78,13 @@ def _word(path: Path, _limits: ParseLimits) -> list[dict[str, Any]]:
     if part is None or not editor.has(part):
         return []
     comments = list(editor.root(part).iterchildren(qn("w:comment")))
+    marked: dict[str, _Marked] = {}
+    for kind in ("", "footnotes", "endnotes"):
+        story = editor.related(document, kind) if kind else document
+        if story and editor.has(story):
+            marked |= _marked_in(editor.root(story), story)
     threads = _threads(editor, document)
+    threads |= _answers_beside(comments, threads, marked)
     by_id = {_paragraph_id(one): one for one in comments}
     replies: dict[str, list[list[str]]] = defaultdict(list)
     for one in comments:
@@ -75,21 +92,42 @@ def _word(path: Path, _limits: ParseLimits) -> list[dict[str, Any]]:
         first = _first_of_thread(own, threads)
         if first != own and first in by_id:
             replies[first].append([one.get(qn("w:author"), ""), one.get(qn("w:date"), "")[:10], comment_text(one)])
-    words: dict[str, str] = {}
-    for kind in ("", "footnotes", "endnotes"):
-        story = editor.related(document, kind) if kind else document
-        if story and editor.has(story):
-            words |= _words_in(editor.root(story))
     return [
         _note(
             comment_text(one),
             replies[own],
             is_done=threads.get(own, ("", False))[1],
-            words=words.get(one.get(qn("w:id"), "")),
+            words=marked[number].words if (number := one.get(qn("w:id"), "")) in marked else None,
         )
         for one in comments
         if _first_of_thread(own := _paragraph_id(one), threads) == own
     ]
+
+
+def _answers_beside(
+    comments: Sequence[Element], threads: Mapping[str, tuple[str, bool]], marked: Mapping[str, _Marked]
+) -> dict[str, tuple[str, bool]]:
+    """Map people's comments that no thread names to the hub's comment that they follow, on its words or right behind.
+
+    LibreOffice writes replies so; Word, which writes threads, names each comment in them.
+    """
+    by_number = {one.get(qn("w:id"), ""): one for one in comments}
+    found: dict[str, tuple[str, bool]] = {}
+    hubs: tuple[_Marked, str] | None = None
+    for number, place in marked.items():
+        comment = by_number.get(number)
+        if comment is None:
+            continue
+        own = _paragraph_id(comment)
+        if is_of_hub(comment.get(qn("w:author"), "")):
+            hubs = place, own
+        elif hubs is not None and own not in threads and _is_beside(place, hubs[0]):
+            found[own] = hubs[1], False
+    return found
+
+
+def _is_beside(place: _Marked, other: _Marked) -> bool:
+    return (place.story, place.end) == (other.story, other.end) and place.start in (other.start, other.end)
 
 
 def _threads(editor: PackageEditor, document: str) -> dict[str, tuple[str, bool]]:
@@ -128,23 +166,30 @@ def _text_of(element: Element) -> str:
     return "".join((one.text or "") if one.tag == qn("w:t") else signs.get(one.tag, "") for one in element.iter("*"))
 
 
-def _words_in(root: Element) -> dict[str, str]:
-    """Map the ids of comments to the words between their marks, with all tracked changes accepted but the hub's own.
+def _marked_in(root: Element, story: str) -> dict[str, _Marked]:
+    """Map the ids of comments to what is between their marks, in the order in which that ends.
 
-    What the hub proposes is no change before somebody accepts it.
+    All tracked changes count as accepted but the hub's own: what it proposes is no change before somebody accepts it.
     """
-    begun: dict[str, list[str]] = {}
-    found: dict[str, str] = {}
+    begun: dict[str, tuple[int, list[str]]] = {}
+    found: dict[str, _Marked] = {}
+    at = 0
+    marks = (qn("w:commentRangeStart"), qn("w:commentRangeEnd"), qn("w:commentReference"))
     texts = (qn("w:t"), qn("w:delText"))
-    for element in root.iter(qn("w:commentRangeStart"), qn("w:commentRangeEnd"), *texts, qn("w:noBreakHyphen")):
+    for element in root.iter(*marks, *texts, qn("w:noBreakHyphen")):
         number = element.get(qn("w:id"), "")
-        if element.tag == qn("w:commentRangeStart"):
-            begun[number] = []
-        elif element.tag == qn("w:commentRangeEnd"):
-            found[number] = "".join(begun.pop(number, []))
-        elif begun and not any(map(_hides, element.iterancestors())):
-            for words in begun.values():
-                words.append((element.text or "") if element.tag in texts else "-")
+        if element.tag == marks[0]:
+            begun[number] = at, []
+        elif element.tag == marks[1]:
+            start, words = begun.pop(number, (at, []))
+            found[number] = _Marked(story=story, start=start, end=at, words="".join(words))
+        elif element.tag == marks[2]:
+            found.setdefault(number, _Marked(story=story, start=at, end=at, words=None))
+        else:
+            at += 1
+            if begun and not any(map(_hides, element.iterancestors())):
+                for _start, words in begun.values():
+                    words.append((element.text or "") if element.tag in texts else "-")
     return found
 
 

@@ -21,7 +21,7 @@ from review.models import Review
 from review.report.annotated.marked_text import mark_text
 from review.report.annotated.notes import notes_of, quotes_by_note
 from review.report.annotated.references import written_at
-from review.report.annotated.returned import Quoted, read_returned, words_by_note
+from review.report.annotated.returned import Quoted, read_returned, without_known, words_by_note
 from review.report.annotated.suggestion_diff import suggestion_diff
 from review.report.answer_file import AnswerFile
 from review.report.facts import ReportFacts
@@ -93,7 +93,7 @@ def read_copy(principal: Principal, facts: ReportFacts, content: bytes) -> Answe
     words = words_by_note(before)
     quotes = quotes_by_note(facts, markup.markdown)
     originals = {key: Quoted(words=words[key], quote=quote) for key, quote in quotes.items() if key in words}
-    return read_returned(facts.review.review_id, notes, originals)
+    return read_returned(facts.review.review_id, without_known(notes, before), originals)
 
 
 def _version(facts: ReportFacts) -> DocumentVersion:

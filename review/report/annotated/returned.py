@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
@@ -14,6 +15,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from hub.core.errors import InvalidInput
+from knowledge.text.dates import read_day
 from knowledge.text.folding import fold_compact
 from review.models import Triage
 from review.report.annotated.references import REFERENCE, is_written_here
@@ -53,7 +55,13 @@ class Quoted:
     quote: str
 
     def is_changed(self, now: str) -> bool:
-        """Whether the quote is not there any more, or, where the words never had it as it is, whether these changed."""
+        """Whether the quote is not there any more, or, where the words never had it as it is, whether these changed.
+
+        A day that another program writes in another form is the same one.
+        """
+        day = read_day(self.words)
+        if day is not None and day == read_day(now):
+            return False
         before, quote, after = map(fold_compact, (self.words, self.quote, now))
         return quote not in after if quote and quote in before else before != after
 
@@ -193,6 +201,24 @@ def _changed_words(one: _Said, originals: Originals) -> Iterator[str]:
 def _short(text: str) -> str:
     flat = " ".join(text.split())
     return flat if len(flat) <= _SHOWN_WORDS else f"{flat[:_SHOWN_WORDS]}…"
+
+
+def without_known(notes: Sequence[Mapping[str, Any]], before: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Leave out what people had written in the document already when the copy was made, ``before``.
+
+    A program that keeps no threads sets a comment of theirs beside the hub's as a reply would be.
+    """
+    known = Counter(text for note in before for text in [note["text"], *(reply[2] for reply in note["replies"])])
+    known.subtract(note["text"] for note in notes)
+    found: list[Mapping[str, Any]] = []
+    for note in notes:
+        replies = []
+        for reply in note["replies"]:
+            known[reply[2]] -= 1
+            if known[reply[2]] < 0:
+                replies.append(reply)
+        found.append({**note, "replies": replies})
+    return found
 
 
 def words_by_note(notes: Sequence[Mapping[str, Any]]) -> dict[tuple[str, int], str]:

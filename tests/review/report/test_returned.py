@@ -17,7 +17,7 @@ from hub.access.principals import Classification
 from hub.core.errors import Conflict, InvalidInput
 from knowledge.models import Document
 from review.models import Finding, Review
-from review.report.annotated.returned import _blocks
+from review.report.annotated.returned import Quoted, _blocks
 from review.report.answers import apply_answers, preview_answers
 from review.runs.finding_schemas import FindingOut
 from review.runs.reviews import review_facts
@@ -57,6 +57,17 @@ class Copy:
         comment.findall(f"{W}p")[-1].set(f"{W14}paraId", own)
         comment.set(f"{W}date", "2026-03-31T10:00:00Z")
         self.threads.append((own, parent.findall(f"{W}p")[-1].get(f"{W14}paraId"), "0"))
+
+    def follow(self, finding: FindingOut, author: str, text: str) -> None:
+        """Put a comment without words and without a thread behind a finding's, as LibreOffice writes a reply."""
+        body, number = self.document.element.body, self.comment_of(finding).comment_id
+        run = self.document.paragraphs[0].runs[0]
+        own = self.document.add_comment(run, text=text, author=author).comment_id
+        for tag in ("commentRangeStart", "commentRangeEnd"):
+            mark = body.find(f".//{W}{tag}[@{W}id='{own}']")
+            mark.getparent().remove(mark)
+        before, after = (body.find(f".//{W}commentReference[@{W}id='{one}']").getparent() for one in (number, own))
+        before.addnext(after)
 
     def resolve(self, finding: FindingOut) -> None:
         own = self.comment_of(finding)._comment_elm.findall(f"{W}p")[-1].get(f"{W14}paraId")
@@ -101,6 +112,38 @@ def test_replies_and_resolved_comments_are_proposed_first_and_then_stored(review
     assert (answered.answer.answered_by, str(answered.answer.answered_on)) == ("山田 太郎", "2026-03-31")
     assert Finding.objects.get(public_id=second.id).triage == "fixed"
     assert list(preview_answers(OPERATOR, reviewed.public_id, content).changes) == []
+
+
+def test_replies_of_a_program_that_keeps_no_threads_are_known_by_their_place(reviewed):
+    first, second = quoting(reviewed, "必要に応じ"), quoting(reviewed, "FR-001")
+    copy = Copy(annotated(reviewed))
+    copy.follow(first, "山田 太郎", "条件を第3章に書きました。")
+    copy.reply(second, "佐藤 花子", "番号を改めました。")
+    found = preview_answers(OPERATOR, reviewed.public_id, copy.bytes())
+    texts = {change.finding_id: change.fields["text"][1] for change in found.changes}
+    assert texts == {first.id: "条件を第3章に書きました。", second.id: "番号を改めました。"}
+
+
+def test_comments_that_the_document_had_before_are_no_answers(tmp_path):
+    document = docx.Document(str(design_in_word(tmp_path / "設計.docx")))
+    paragraph = document.add_paragraph("予約（")
+    run = paragraph.add_run("FR-009")
+    paragraph.add_run("）は窓口で受け付ける。")
+    document.add_comment(run, text="前の版での指摘です。", author="鈴木 一郎")
+    document.save(str(tmp_path / "設計.docx"))
+    review = review_file(tmp_path / "設計.docx")
+    finding = quoting(review, "FR-009")
+    copy = Copy(annotated(review))
+    assert list(preview_answers(OPERATOR, review.public_id, copy.bytes()).changes) == []
+    copy.follow(finding, "山田 太郎", "3秒以内にしました。")
+    (change,) = preview_answers(OPERATOR, review.public_id, copy.bytes()).changes
+    assert (change.finding_id, change.fields["text"][1]) == (finding.id, "3秒以内にしました。")
+
+
+def test_a_day_in_another_form_is_no_change_and_another_day_is():
+    quoted = Quoted(words="2024/4/30", quote="2024/4/30")
+    same, others = ("2024/04/30", "令和6年4月30日"), ("2024/5/30", "未定")
+    assert [quoted.is_changed(now) for now in (*same, *others)] == [False, False, True, True]
 
 
 def test_an_untouched_copy_changes_nothing(reviewed):
