@@ -4,7 +4,7 @@
 findings in them, writes annotated copies as reports do, and lets other readers (lxml over the parts, openpyxl,
 pdfplumber) say which words each note is on. Right are the notes on exactly those words of the quote that the file has:
 bullets and the marks of tables are the hub's writing, and so are numbers that Word counts, which are counted apart
-where a quote has nothing else. Words of a workbook's shapes and
+where a quote has nothing else. Markdown files have marks behind the words. Words of a workbook's shapes and
 of sheets' names are in no cell, and pictures have no words; they are counted apart. With LibreOffice (``soffice``) each
 Office copy is opened and its notes are counted again.
 """
@@ -12,6 +12,7 @@ Office copy is opened and its notes are counted again.
 from __future__ import annotations
 
 import argparse
+import datetime
 import os
 import random
 import re
@@ -39,7 +40,7 @@ from lxml import etree  # noqa: E402
 from pdfplumber.page import Page  # noqa: E402
 
 from knowledge.originals.annotated import TASKS, page_parts  # noqa: E402
-from knowledge.parsers.annotated.notes import Note  # noqa: E402
+from knowledge.parsers.annotated.notes import Markup, Note  # noqa: E402
 from knowledge.parsers.errors import ParseError  # noqa: E402
 from knowledge.parsers.limits import ParseLimits  # noqa: E402
 from knowledge.parsers.pdf.page import with_whole_kanji  # noqa: E402
@@ -48,6 +49,7 @@ from knowledge.parsers.process.isolation import parse_isolated, run_isolated  # 
 from knowledge.parsers.xlsx.reader import WorkbookReader  # noqa: E402
 from knowledge.text.structure import build_sections  # noqa: E402
 from knowledge.types.documents import Block, BlockKind, ParsedDocument  # noqa: E402
+from review.report.annotated.marked_text import mark_text  # noqa: E402
 from review.rules import RuleCrash, list_rules, run_rule  # noqa: E402
 from review.rules.style import read_markdown, style_rules  # noqa: E402
 from review.types import RuleInput, Span  # noqa: E402
@@ -57,7 +59,9 @@ MATH_TEXT = "{http://schemas.openxmlformats.org/officeDocument/2006/math}t"
 LIMITS = ParseLimits()
 AUTHORS = ("山田 太郎", "Hub（言語モデル）", "髙橋 﨑子", "𠮷野 家")
 LONG = "検索の条件が決まっておらず、誰が・いつ・何を判断するのかが読み手に伝わりません。" * 12
+WRITTEN = datetime.datetime(2026, 4, 1, tzinfo=datetime.UTC)
 _NUMBER = re.compile(r"【指摘 (\d+)】")
+_MARK = re.compile(r"\[\^hub-(\d+)\]")
 
 
 def compact(text: str) -> str:
@@ -138,7 +142,9 @@ def _workbook(path: Path) -> Iterator[tuple[str, str]]:
         for row in sheet.iter_rows():
             for cell in row:
                 if cell.comment:
-                    yield cell.comment.text, str(shown[sheet.title][cell.coordinate].value or "")
+                    value = shown[sheet.title][cell.coordinate].value
+                    is_day = isinstance(value, datetime.datetime) and value.time() == datetime.time()
+                    yield cell.comment.text, f"{value:%Y/%-m/%-d}" if is_day else str(value or "")
 
 
 def _pdf(path: Path) -> Iterator[tuple[str, str]]:
@@ -185,7 +191,7 @@ def is_apart(parsed: ParsedDocument, span: Span, shapes: str) -> bool:
     quote = written_words(parsed, span)
     if block is None or block.kind is BlockKind.FIGURE or not any(map(str.isalnum, quote)):
         return True
-    if parsed.format == "docx" and is_counted(parsed, block, span):
+    if parsed.format == "docx" and (is_counted(parsed, block, span) or is_below_the_text(parsed, block)):
         return True
     if parsed.format != "xlsx" or block.kind is BlockKind.TABLE:
         return False
@@ -201,13 +207,18 @@ def is_counted(parsed: ParsedDocument, block: Block, span: Span) -> bool:
     return is_first and is_number is not None and block.kind in (BlockKind.HEADING, BlockKind.LIST)
 
 
+def is_below_the_text(parsed: ParsedDocument, block: Block) -> bool:
+    """Whether a block is a footnote or an endnote, whose note stands at its mark: LibreOffice opens it only there."""
+    return re.match(r"\[\^e?\d+\]: ", parsed.markdown[block.start : block.end]) is not None
+
+
 def words_of_shapes(path: Path) -> str:
     reader = WorkbookReader(path, PictureIntake(LIMITS), max_cells=LIMITS.max_cells)
     return "\n".join(compact(shape.text) for sheet in reader.sheets() for shape in sheet.shapes)
 
 
-def annotate(path: Path, parsed: ParsedDocument, spans: Sequence[Span], target: Path) -> tuple[list[str], float]:
-    notes = [
+def plain_notes(spans: Sequence[Span]) -> list[Note]:
+    return [
         Note(
             text=f"【指摘 {number}】重大 / 章の構成\n{LONG if number % 5 == 0 else '決まっていません。'}",
             author=AUTHORS[number % len(AUTHORS)],
@@ -217,6 +228,10 @@ def annotate(path: Path, parsed: ParsedDocument, spans: Sequence[Span], target: 
         )
         for number, span in enumerate(spans)
     ]
+
+
+def annotate(path: Path, parsed: ParsedDocument, notes: Sequence[Note], target: Path) -> tuple[list[str], float]:
+    """Write a copy with notes as reports do; gives where each came to stand, and the seconds that it took."""
     words = [list(page_parts(parsed.markdown, parsed.blocks, note.start, note.end)) for note in notes]
     begun = time.perf_counter()
 
@@ -233,7 +248,7 @@ def annotate(path: Path, parsed: ParsedDocument, spans: Sequence[Span], target: 
         arguments={
             "markdown": parsed.markdown,
             "notes": [asdict(note) for note in notes],
-            "written": "2026-04-01T00:00:00",
+            "written": WRITTEN.isoformat(),
             "list_title": "場所を示せなかった指摘",
             **({"words": words} if parsed.format == "pdf" else {}),
         },
@@ -278,11 +293,13 @@ def measure(path: Path, most: int, folder: Path, *, with_office: bool, shows: bo
         print(f"refused {path.name}: {error.code}", flush=True)
         return Counter(refused=1)
     kind = parsed.format
+    spans = quotes(parsed, most)
+    if kind == "md":
+        return measure_marks(path, parsed, spans)
     if kind not in TASKS:
         return counts
-    spans = quotes(parsed, most)
     target = folder / f"copy.{kind}"
-    placed, seconds = annotate(path, parsed, spans, target)
+    placed, seconds = annotate(path, parsed, plain_notes(spans), target)
     words = words_of_notes(target, kind) if spans else {}
     shapes = words_of_shapes(path) if kind == "xlsx" else ""
     for number, (span, standing) in enumerate(zip(spans, placed, strict=True)):
@@ -300,6 +317,22 @@ def measure(path: Path, most: int, folder: Path, *, with_office: bool, shows: bo
     if with_office and kind != "pdf" and spans:
         counts["not opened"] += notes_in_libreoffice(target, kind) != notes_in_parts(target)
     print(f"{kind} {path.name}: {dict(counts)} {seconds:.1f} s", flush=True)
+    return counts
+
+
+def measure_marks(path: Path, parsed: ParsedDocument, spans: Sequence[Span]) -> Mapping[str, int]:
+    """Whether each mark in the copy of a Markdown file is right behind its quote; code has it behind, apart."""
+    markup = Markup(notes=tuple(plain_notes(spans)), markdown=parsed.markdown, written=WRITTEN, list_title="")
+    body = mark_text(markup, parsed.blocks).decode().partition("\n[^hub-1]: ")[0]
+    before = {int(mark[1]) - 1: _MARK.sub("", body[: mark.start()]) for mark in _MARK.finditer(body)}
+    counts = Counter({"parts changed": int(_MARK.sub("", body).rstrip() != parsed.markdown.rstrip())})
+    for number, span in enumerate(spans):
+        block = next(one for one in parsed.blocks if one.start < span.end <= one.end)
+        is_whole = block.kind in (BlockKind.CODE, BlockKind.FRONT_MATTER, BlockKind.FIGURE)
+        quote = parsed.markdown[span.start : span.end].rstrip()
+        counts["apart" if is_whole else "findings"] += 1
+        counts["right"] += int(not is_whole and before.get(number, "").endswith(quote))
+    print(f"md {path.name}: {dict(counts)}", flush=True)
     return counts
 
 

@@ -108,7 +108,8 @@ def _pieces(markdown: str, block: Block, start: int, end: int) -> Iterator[str]:
         if block.kind is BlockKind.TABLE:
             yield from () if is_ruler(line) else written_parts(cells_of(line))
         else:
-            yield from written_parts([unmarked_line(line)])
+            is_marked = block.kind in (BlockKind.HEADING, BlockKind.LIST)
+            yield from written_parts([unmarked_line(line) if is_marked else line])
 
 
 def _cells(markdown: str, block: Block, start: int, end: int) -> Iterator[tuple[str, list[str]]]:

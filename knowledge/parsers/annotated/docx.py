@@ -150,6 +150,7 @@ class _Placing:
         self._markup = markup
         self._origin = origin
         self._document = document
+        self._kinds = {editor.related(document, f"{kind}s"): kind for kind in ("footnote", "endnote")}
         self._comments = CommentWriter(editor, document, markup.written)
 
     def place_all(self) -> list[Placed]:
@@ -167,6 +168,25 @@ class _Placing:
         return [placed for placed, _hits in found]
 
     def _find(self, note: Note) -> tuple[Placed, list[_Hit]]:
+        """Say where a note belongs; on a footnote or an endnote it is at the mark in the text that leads there.
+
+        LibreOffice does not open a file with a comment inside of them.
+        """
+        placed, hits = self._found(note)
+        inside = next((hit for hit in hits if hit.part in self._kinds), None)
+        if inside is None:
+            return placed, hits
+        mark = self._mark_of(inside.element, self._kinds[inside.part])
+        return (Placed.LISTED, []) if mark is None else (Placed.NEAR, [mark])
+
+    def _mark_of(self, element: Element, kind: str) -> _Hit | None:
+        """Return the mark in the text of the footnote or endnote that an element is in."""
+        number = next((one.get(qn("w:id")) for one in element.iterancestors(qn(f"w:{kind}"))), None)
+        marks = self._editor.root(self._document).iter(qn(f"w:{kind}Reference"))
+        found = next((one for one in marks if one.get(qn("w:id")) == number), None)
+        return None if found is None else _Hit(element=found, part=self._document, order=0)
+
+    def _found(self, note: Note) -> tuple[Placed, list[_Hit]]:
         hits = self._origin.hits(note.start, note.end)
         if hits and not note.is_quote:
             return Placed.NEAR, hits[:1]

@@ -19,6 +19,7 @@ from knowledge.parsers.annotated.docx import annotate
 from knowledge.parsers.annotated.returned import read_notes
 from knowledge.parsers.docx.parser import parse
 from knowledge.parsers.limits import ParseLimits
+from tests.knowledge.parsers import test_docx as word_parts
 
 LIMITS = ParseLimits()
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
@@ -97,6 +98,26 @@ def test_a_number_that_word_counts_is_noted_at_its_own_paragraph(word_file):
     placed, copy = annotated(word_file, [{"quote": "1."}])
     assert placed == ["near"]
     assert words(copy) == {"0:": "番号の付いた項目"}
+
+
+def test_a_note_on_a_footnote_or_endnote_stands_at_its_mark_in_the_text(tmp_path):
+    source = docx.Document()
+    paragraph = source.add_paragraph("予約を受け付ける")
+    word_parts.add_mark(paragraph, "footnote", 2)
+    word_parts.add_mark(paragraph, "endnote", 3)
+    word_parts.attach(source, "footnotes", word_parts.note("footnote", 2, "電話を除く。"))
+    word_parts.attach(source, "endnotes", word_parts.note("endnote", 3, "条例による。"))
+    path = tmp_path / "脚注.docx"
+    source.save(str(path))
+    placed, copy = annotated(path, [{"quote": "電話"}, {"quote": "条例"}])
+    assert placed == ["near", "near"]
+    assert words(copy) == {"0:": "", "1:": ""}
+    before, after = (zipfile.ZipFile(one) for one in (path, copy))
+    root = etree.fromstring(after.read("word/document.xml"))
+    marked = [one.getnext()[0].tag for one in root.iter(f"{W}commentRangeStart")]
+    assert marked == [f"{W}footnoteReference", f"{W}endnoteReference"]
+    for part in ("word/footnotes.xml", "word/endnotes.xml"):
+        assert after.read(part) == before.read(part)
 
 
 def test_what_the_file_does_not_have_is_listed_at_the_end(word_file):
