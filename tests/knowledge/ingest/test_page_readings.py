@@ -7,6 +7,7 @@ from pathlib import Path
 import docx
 import pypdfium2
 import pytest
+from celery import current_app
 from PIL import Image
 
 from hub.access.models import AuditEvent
@@ -135,6 +136,19 @@ def test_reading_that_is_cancelled_goes_on_with_what_was_read(tmp_path, engine, 
     reindex_document(principal=local_operator(), document_id=document.public_id)
     assert PageText.objects.filter(version=document.latest_version).count() == 1
     assert work_through(document).latest_version.status == "ready"
+
+
+def test_pages_have_a_budget_and_wait_in_a_queue_behind_all_other_work(settings):
+    settings.CONFIG = settings.CONFIG.model_copy(update={"hub_ocr_page_s": 7})
+    limits = page_readings.page_limits()
+    assert (limits.cpu_s, limits.wall_s) == (7, 28)
+    current_app.loader.import_default_modules()
+    route = current_app.amqp.router.route
+    queues = {route({}, name)["queue"].name for name in current_app.tasks if name.startswith(("knowledge.", "review."))}
+    assert queues == {"celery", "ocr"}
+    assert route({}, "knowledge.read_version")["queue"].name == "ocr"
+    assert list(current_app.amqp.queues) == ["celery", "ocr"]
+    assert current_app.conf.broker_transport_options["queue_order_strategy"] == "priority"
 
 
 def test_a_page_that_can_not_be_read_leaves_the_document_visibly_unread(tmp_path, engine, settings):
