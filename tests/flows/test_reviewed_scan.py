@@ -20,6 +20,7 @@ from hub.core import temporary
 from knowledge.ingest import page_readings
 from knowledge.models import Document
 from review.models import Finding, Review
+from review.report import build_report
 from review.runs import execution
 from review.runs.reviews import review_facts, start_review
 from tests.factories import work_through
@@ -118,6 +119,9 @@ def test_a_scan_is_reviewed_and_comes_back_with_its_findings_on_the_words(
     copy = downloaded(chromium, link.get_attribute("href"))
     facts = review_facts(review, everything=True)
     finding = next(one for one in facts.findings if one.evidence and one.evidence[0].quote)
+    assert finding.location.ocr_confidence is not None
+    html = build_report(principal=OPERATOR, review_id=review.public_id, report_format="html", language="ja").content
+    assert f"OCR で読み取り（信頼度 {finding.location.ocr_confidence:.0%}）" in html.decode()
     with pdfplumber.open(BytesIO(copy)) as marked:
         note = next(one for one in marked.pages[0].annots if finding.id in (one["contents"] or ""))
     assert note["data"]["Subtype"].name == "Highlight"  # on the words, and not in the page's corner
