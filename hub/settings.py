@@ -140,6 +140,7 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 3600, "queue_order_stra
 # In the order in which workers take from them.
 CELERY_TASK_QUEUES = [Queue("celery"), Queue("ocr")]
 CELERY_TASK_ROUTES = {"knowledge.read_version": {"queue": "ocr"}}
+CELERY_BEAT_SCHEDULER = "hub.core.steady_schedule:SteadyScheduler"
 CELERY_BEAT_SCHEDULE_FILENAME = str(HUB_DATA_DIR / "beat-schedule")
 CELERY_TASK_TIME_LIMIT = 1800
 
