@@ -2,7 +2,10 @@
 
 Two questions. What does a search cost each server? That is processor time, which other programs hardly stretch. And how
 many searches a second do so many servers give, each with the same share of a core (a control group's quota; needs root
-and control groups of version 1)? All servers and the clients run on this machine, so that a share has to be small.
+and control groups of version 1)? All servers and the clients run on this machine, so that a share has to be small; the
+clients have a group of their own without a quota. *Held back* is the part of the time in which a server wanted more
+than its share: where none is, the count of searches says what the clients did, and nothing of the servers. The standbys
+keep as much in memory as the primary.
 """
 
 from __future__ import annotations
@@ -48,14 +51,17 @@ def main() -> None:
 def _run(asked: argparse.Namespace, folder: Path) -> None:
     from benchmarks.retrieval.prepared import questions_of_filled
     from hub.core.embedded import shared_postgres
+    from hub.core.embedded.postgres import machine_memory_bytes, tuning_for
     from tests.standbys import read_at, standby_of
 
     questions = questions_of_filled(asked.data, asked.chunks, folder)
     primary = shared_postgres(folder / "postgres")
     with ExitStack() as stack:
-        standbys = [stack.enter_context(standby_of(primary, f"copy{number}")) for number in range(MOST_REPLICAS)]
+        names, tuning = (f"copy{number}" for number in range(MOST_REPLICAS)), tuning_for(machine_memory_bytes())
+        standbys = [stack.enter_context(standby_of(primary, name, **tuning)) for name in names]
         print(f"{'replicas':10}{'here':>8}{'primary':>9}{'replicas':>10} processor ms a search", end="")
-        print(f"{'searches/s':>14} with {asked.share:g} of a core each, load {os.getloadavg()[0]:.1f}")
+        print(f"{'searches/s':>14}{'primary':>9}{'replicas':>10} held back at {asked.share:g} of a core each", end="")
+        print(f", load {os.getloadavg()[0]:.1f}")
         for count in range(MOST_REPLICAS + 1):
             with read_at(standbys[:count], primary):
                 _ask_all(questions)
@@ -67,10 +73,12 @@ def _run(asked: argparse.Namespace, folder: Path) -> None:
                     (now - then) * 1000 / len(questions)
                     for now, then in zip((time.process_time(), *map(_spent, servers)), before, strict=True)
                 )
-                with _held_to(asked.share, servers):
-                    rate = _rate(questions, asked.seconds)
                 told = f"{count:<10}{here:8.1f}{at_primary:9.2f}{sum(at_replicas):10.2f}"
-                print(f"{told}{rate:37.1f}", flush=True)
+                with _held_to(asked.share, servers) as groups:
+                    rate = _rate(questions, asked.seconds)
+                    primary_held, *replicas_held = map(_held_back, groups[: 1 + count])
+                each = f"{sum(replicas_held) / count:.0%}" if count else "–"
+                print(f"{told}{rate:37.1f}{primary_held:9.0%}{each:>10}", flush=True)
 
 
 def _ask(text: str) -> None:
@@ -125,22 +133,35 @@ def _pids(server: Any) -> set[int]:
 
 
 @contextmanager
-def _held_to(share: float, servers: Sequence[Any]) -> Iterator[None]:
-    """Give each server the same share of a core. What it starts meanwhile counts with it."""
-    groups = [GROUPS / f"hub-benchmark-{os.getpid()}-{number}" for number, _server in enumerate(servers)]
+def _held_to(share: float, servers: Sequence[Any]) -> Iterator[list[Path]]:
+    """Give each server a group with the same share of a core, and the clients one beside; gives the servers' groups."""
+    groups = [GROUPS / f"hub-benchmark-{os.getpid()}-{number}" for number in range(len(servers) + 1)]
     try:
-        for group, server in zip(groups, servers, strict=True):
+        for group, pids in zip(groups, ([os.getpid()], *map(_pids, servers)), strict=True):
             group.mkdir()
-            (group / "cpu.cfs_period_us").write_text(str(PERIOD_US))
-            (group / "cpu.cfs_quota_us").write_text(str(int(share * PERIOD_US)))
-            for pid in _pids(server):
+            if group is not groups[0]:
+                (group / "cpu.cfs_period_us").write_text(str(PERIOD_US))
+                (group / "cpu.cfs_quota_us").write_text(str(int(share * PERIOD_US)))
+            for pid in pids:
                 _move(str(pid), group)
-        yield
+        yield groups[1:]
     finally:
         for group in filter(Path.exists, groups):
-            for member in (group / "cgroup.procs").read_text().split():
-                _move(member, GROUPS)
-            group.rmdir()
+            _dissolve(group)
+
+
+def _held_back(group: Path) -> float:
+    """The part of its periods in which a group used up its share and wanted more."""
+    facts = dict(line.split() for line in (group / "cpu.stat").read_text().splitlines())
+    return int(facts["nr_throttled"]) / max(int(facts["nr_periods"]), 1)
+
+
+def _dissolve(group: Path) -> None:
+    """Remove a group; its members go on without one. They may start others meanwhile."""
+    while members := (group / "cgroup.procs").read_text().split():
+        for member in members:
+            _move(member, GROUPS)
+    group.rmdir()
 
 
 def _move(pid: str, group: Path) -> None:

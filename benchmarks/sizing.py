@@ -33,10 +33,11 @@ GROWTH = math.log10(P95_MS[10**6] / P95_MS[10**5])
 # with the bundled model. So many cores read files (assumption).
 READ_S = 28.4 / 451
 WORKERS = 16
-# Processor milliseconds of a hybrid search at 10^5: in PostgreSQL alone; with replicas, at the primary and at the one
-# that serves (assumptions, until there are figures of benchmarks.replicas). Beyond, what is summed and walked grows as
-# the wait does.
-ALONE_MS, PRIMARY_MS, REPLICA_MS = 6.3, 2.0, 6.0
+# Measured with 50,000 (docs/performance.md, "Replicas"): processor milliseconds of a hybrid search in PostgreSQL alone,
+# and with replicas at the primary and at the one that serves. What is summed and walked grows as the wait does, what
+# the primary permits does not (assumptions).
+MEASURED_PASSAGES = 50_000
+ALONE_MS, PRIMARY_MS, REPLICA_MS = 13.7, 4.0, 12.7
 REPLICAS = 2
 # A core is not to be busy for longer than this part of the time (assumption), or waits grow.
 BUSY = 0.6
@@ -97,9 +98,9 @@ def p95_ms(passages: int) -> float:
     return P95_MS.get(passages) or P95_MS[10**6] * (passages / 10**6) ** GROWTH
 
 
-def searches_s(cores: float, passages: int, at_first_ms: float) -> float:
-    """Return how many searches so many cores make; each takes as long as measured at 10^5, and longer beyond."""
-    return cores * BUSY * 1000 / (at_first_ms * p95_ms(passages) / p95_ms(SIZES[0]))
+def searches_s(cores: float, passages: int, measured_ms: float) -> float:
+    """Return how many searches so many cores make, each of which takes so long with MEASURED_PASSAGES."""
+    return cores * BUSY * 1000 / (measured_ms * p95_ms(passages) / p95_ms(MEASURED_PASSAGES))
 
 
 def one_machine(passages: int) -> Shape:
