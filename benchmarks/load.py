@@ -22,7 +22,7 @@ import random
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape
@@ -55,6 +55,10 @@ class Minute:
     def quantile(self, kind: str, share: float) -> float:
         """A quantile of the times of a kind of call."""
         return quantile(self.waits_ms.get(kind, ()), share)
+
+    def facts(self) -> dict[str, Any]:
+        """What was seen, by name, as JSON has it."""
+        return {one.name: getattr(self, one.name) for one in fields(self)}
 
     def memory(self) -> dict[str, int]:
         """The memory of all processes of a kind together."""
@@ -307,7 +311,7 @@ def main() -> None:
     minutes = asyncio.run(run(given))
     print(report(minutes))
     if given.save:
-        given.save.write_text("".join(json.dumps(asdict(one)) + "\n" for one in minutes), encoding="utf-8")
+        given.save.write_text("".join(json.dumps(one.facts()) + "\n" for one in minutes), encoding="utf-8")
     if given.plot:
         given.plot.write_text(plot(minutes), encoding="utf-8")
 
