@@ -256,9 +256,11 @@ def _answer_rows(done: Reviewed, review: Any) -> None:
     from knowledge.models import VersionContent
     from review.evaluation.matching import Defect, Said, answer
     from review.judging.excerpts import plain_target
+    from review.judging.second_opinion.request import UNPROVEN
     from review.judging.steps import StepName
     from review.models import COUNTED_STATES, Finding
     from review.rules.content.curated import rules_of
+    from review.rules.kinds import is_required
 
     content = VersionContent.objects.get(pk=review.version_id)
     target = plain_target(review.version, content)
@@ -292,7 +294,8 @@ def _answer_rows(done: Reviewed, review: Any) -> None:
                     quotes=tuple(one["quote"] for one in row.evidence),
                 )
             )
-        elif counts:
+        elif counts or (opinion.get("decision") in UNPROVEN and is_required(row.rule_id)):
+            # a row asks what the document treats, not whether anybody has to act on it
             defects[row.rule_id].append(Defect(rule_id=row.rule_id, data=data, spans=spans))
             defects[TOPIC_RULES[0]] += missing_topics(row.rule_id, data)
         state = COUNTED if counts else str(row.state)

@@ -58,7 +58,7 @@ class Measured:
 def after_second_opinion(
     document: MeasuredDocument, judge: Judge, item: CheckItemVersion, findings: Sequence[FindingDraft]
 ) -> Measured:
-    """The findings of an item's rules without those that a second opinion takes back or sets aside."""
+    """The findings that an item's verdict is made of, without those that a second opinion takes back or sets aside."""
     named = put_before_a_model()
     asked = [
         (at, draft)
@@ -76,7 +76,7 @@ def after_second_opinion(
         ],
     )
     outcome = opinion.ask()
-    gone = {one.doubt.pk for one in opinion.opinions if one.takes_back}
+    gone = {one.doubt.pk for one in opinion.opinions if one.takes_back and not one.leaves_missing}
     left = tuple(draft for at, draft in enumerate(findings) if at not in gone)
     return Measured(findings=left, part=_part(outcome), taken_back=len(gone))
 

@@ -375,7 +375,9 @@ class Finding(models.Model):
     revision = models.PositiveIntegerField(default=0)
     state = models.CharField(_("state"), max_length=10, choices=FindingState.choices, default=FindingState.FOUND)
     second_opinion = models.JSONField(default=dict)
-    """What a model said of it: {decision, reason, quotes, provider, model, prompt_version}; empty where none did."""
+    """What a model said of it: {decision, reason, quotes, provider, model, prompt_version}; empty where none did.
+
+    ``narrowed_from`` is the message before topics were taken out of it."""
     carried = models.JSONField(default=dict)
     """Where its decision came from: {review_id, finding_id, version, triage, mark}; empty before. See CarryMark."""
 

@@ -228,6 +228,8 @@ def counts_in_words(step: StepOut) -> str:
         "overturned": _("overturned"),
         "confirmed": _("confirmed"),
         "set_aside": _("set aside"),
+        "disputed": _("disputed"),
+        "narrowed": _("narrowed to what is missing"),
         "refused": _("kept, since the quote did not hold"),
     }
     return ", ".join(f"{labels.get(name, name)} {number}" for name, number in step.counts.items())

@@ -22,3 +22,12 @@ def is_judgement(rule_id: str) -> bool:
     (True, False)
     """
     return rule_id in judgements()
+
+
+def is_required(rule_id: str) -> bool:
+    """Tell whether what a rule calls missing is asked for by name, by a list or a regulation.
+
+    >>> is_required("coverage.missing_topic"), is_required("wording.ambiguous")
+    (True, False)
+    """
+    return rule_id in shipped("rule_kinds")["asked_for_by_name"]

@@ -59,8 +59,9 @@ class SecondOpinionOut(BaseModel):
     """What the hub's language model said of a finding."""
 
     decision: str = Field(
-        description="confirmed; doubted; overturned; set_aside (so, and nobody would act on it); or proposed and "
-        "refuted, trivial, unrefuted or left_over (sweep)"
+        description="confirmed; doubted; overturned; narrowed (some of the topics named are treated); set_aside (so, "
+        "and nobody would act on it); disputed (held wrong by quotes that do not show it); or proposed and refuted, "
+        "trivial, same (as another), unrefuted or left_over (sweep)"
     )
     reason: str = ""
     quotes: list[EvidenceOut] = Field([], description="where it stands in the document that the finding is wrong")

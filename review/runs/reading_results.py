@@ -44,13 +44,15 @@ def point_of(item: CheckItemVersion, verdict: str, messages: Iterable[str]) -> P
 def points_of(review: Review) -> list[Point]:
     """The check list of a review, all of whose checks are judged, with what rules said of it. Two queries.
 
-    What a second opinion took back is among it, so that the reading can be asked beside it. What rests on related
-    documents is left out: what the model makes of it would not say so.
+    What a second opinion took back is among it, as it was told, so that the reading can be asked beside it. What rests
+    on related documents is left out: what the model makes of it would not say so.
     """
     messages: dict[int, list[str]] = defaultdict(list)
     found = Finding.objects.filter(result__review=review, rests_on=[]).exclude(rule_id=JUDGED_BY_MODEL)
-    for result_id, message in found.order_by("ordinal").values_list("result_id", "message_ja"):
-        messages[result_id].append(message)
+    for result_id, message, opinion in found.order_by("ordinal").values_list(
+        "result_id", "message_ja", "second_opinion"
+    ):
+        messages[result_id].append(opinion.get("narrowed_from", message))
     results = review.results.select_related("item_version__item").order_by("position")
     return [
         point_of(one.item_version, one.verdict if StepName.RULES in one.steps else "", messages[one.pk])

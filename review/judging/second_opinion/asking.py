@@ -20,9 +20,11 @@ from review.judging import notices
 from review.judging.asking import NotAnswered, Reader
 from review.judging.engine import BLOCKING, is_partial, verdict_of
 from review.judging.excerpts import harmless, named_to_model, speaks
+from review.judging.second_opinion.narrowing import NARROWED_FIELDS, narrow
 from review.judging.second_opinion.request import (
     MAX_DOUBTS,
     MAX_SEARCHED,
+    UNPROVEN,
     Decision,
     Doubt,
     Opinion,
@@ -36,14 +38,18 @@ from review.judging.second_opinion.request import (
 from review.judging.steps import StepName, StepOutcome, StepState
 from review.judging.unseen import overlaps
 from review.models import CheckResult, Finding, FindingState, Review
-from review.rules.kinds import is_judgement, put_before_a_model
+from review.rules.kinds import is_judgement, is_required, put_before_a_model
 from review.types import FindingDraft, Severity, Span, Verdict
 
 # Fewer findings in one request where it can't hold the whole document: each needs its own passages.
 PER_LONG_REQUEST = 5
 CHANGED_BY_OPINION = (Verdict.FAIL, Verdict.WARNING)
 # What becomes of findings that are taken back.
-STATES = {Decision.OVERTURNED: FindingState.OVERTURNED, Decision.SET_ASIDE: FindingState.CANDIDATE}
+STATES = {
+    Decision.OVERTURNED: FindingState.OVERTURNED,
+    Decision.SET_ASIDE: FindingState.CANDIDATE,
+    Decision.DISPUTED: FindingState.CANDIDATE,
+}
 
 
 @dataclass(slots=True, kw_only=True)
@@ -119,40 +125,43 @@ class SecondOpinion:
         self._put += len(group)
         read = [_quiet(one) for one in read_opinions(answer.data, group, reviewed, passages)]
         self._refused += sum(opinion.refused > 0 for opinion in read)
-        self.opinions += [one for one in read if not one.is_overturned and not one.refused and self._may_take(one)]
-        overturned = [opinion for opinion in read if opinion.is_overturned]
-        if not overturned:
+        self._take(one for one in read if not one.needs_proof and not one.refused)
+        unproven = [opinion for opinion in read if opinion.needs_proof]
+        if not unproven:
             return
-        proofs = reader.ask(lambda repair: proof_request(overturned, reviewed, prompt=prompt, repair=repair))
-        held = read_proofs(proofs.data, overturned)
-        self._refused += len(overturned) - len(held)
-        self.opinions += [opinion for opinion in overturned if opinion.doubt.pk in held]
+        proofs = reader.ask(lambda repair: proof_request(unproven, reviewed, prompt=prompt, repair=repair))
+        held = read_proofs(proofs.data, unproven)
+        self._take(one if one.doubt.pk in held else _disputed(one) for one in unproven)
 
-    def _may_take(self, opinion: Opinion) -> bool:
-        """Whether an opinion counts: without a quote nothing is set aside that keeps a review from being signed off.
-
-        Where something speaks to a model nothing is set aside at all.
+    def _take(self, opinions: Iterable[Opinion]) -> None:
+        """Take opinions, but those that nothing of the document proves: a critical finding, which keeps a review from
+        being signed off, stays with what the model said of it, and where something speaks to a model all stay.
         """
-        if opinion.decision is not Decision.SET_ASIDE:
-            return True
-        if self.reader.session.planted_spans():
-            self.said.append(notices.SECOND_OPINION_NOT_SET_ASIDE)
-            return False
-        if opinion.doubt.severity is Severity.CRITICAL:
-            self.said.append(notices.SECOND_OPINION_CRITICAL_KEPT)
-            return False
-        return True
+        for opinion in opinions:
+            if opinion.decision not in UNPROVEN:
+                self.opinions.append(opinion)
+            elif self.reader.session.planted_spans():
+                self.said.append(notices.SECOND_OPINION_NOT_SET_ASIDE)
+            elif opinion.doubt.severity is Severity.CRITICAL:
+                self.said.append(notices.SECOND_OPINION_CRITICAL_KEPT)
+                self.opinions.append(replace(opinion, is_kept=True))
+            else:
+                self.opinions.append(opinion)
 
     def store(self) -> None:
         """Mark the findings, and bring the verdicts of their checks in line with what is left."""
         by_finding = {opinion.doubt.pk: opinion for opinion in self.opinions}
-        rows = Finding.objects.filter(pk__in=by_finding).select_related("result").order_by("pk")
+        rows = Finding.objects.filter(pk__in=by_finding).select_related("result", "suggestion").order_by("pk")
         findings = list(rows)
         for finding in findings:
             opinion = by_finding[finding.pk]
             finding.second_opinion = self._as_json(opinion)
-            finding.state = STATES.get(opinion.decision, FindingState(finding.state))
-        Finding.objects.bulk_update(findings, ["second_opinion", "state"])
+            if opinion.takes_back:
+                finding.state = STATES[opinion.decision]
+            if opinion.decision is Decision.NARROWED:
+                finding.second_opinion["narrowed_from"] = finding.message_ja
+                narrow(finding, opinion.treated)
+        Finding.objects.bulk_update(findings, ["second_opinion", "state", *NARROWED_FIELDS])
         taken: dict[int, list[Opinion]] = defaultdict(list)
         for finding in findings:
             taken[finding.result_id] += [by_finding[finding.pk]] * by_finding[finding.pk].takes_back
@@ -165,6 +174,9 @@ class SecondOpinion:
         if taken and result.verdict in CHANGED_BY_OPINION:
             left = result.findings.counted().values_list("severity", flat=True)
             verdict = verdict_without(taken, map(Severity, left))
+            if any(opinion.leaves_missing for opinion in taken):
+                result.notices = [*result.notices, notices.SECOND_OPINION_STAYS_MISSING.as_dict()]
+                changed.append("notices")
             if verdict is not Verdict.FAIL and is_partial(result.notices):
                 verdict = Verdict.SKIPPED
             if verdict != result.verdict:
@@ -208,13 +220,23 @@ def _quiet(opinion: Opinion) -> Opinion:
     return replace(opinion, decision=Decision.CONFIRMED, reason="", quotes=(), refused=opinion.refused or 1)
 
 
+def _disputed(opinion: Opinion) -> Opinion:
+    """What is left of an opinion once its quotes, looked at by themselves, do not show the finding to be wrong: that
+    one of several topics is treated is not taken.
+    """
+    if opinion.decision is Decision.NARROWED:
+        return replace(opinion, decision=Decision.CONFIRMED, quotes=(), treated=())
+    return replace(opinion, decision=Decision.DISPUTED)
+
+
 def verdict_without(taken: Iterable[Opinion], left: Iterable[Severity]) -> Verdict:
     """A check's verdict from the severities of the findings that are left once ``taken`` count no more.
 
-    A blocking finding that was set aside, without a word of the document against it, leaves a warning at best.
+    Without a word of the document against it, what was a blocking finding, or what a list asks for and is missing,
+    leaves a warning at best.
     """
     verdict = verdict_of(left)
-    doubtful = any(one.decision is Decision.SET_ASIDE and one.doubt.severity in BLOCKING for one in taken)
+    doubtful = any(one.decision in UNPROVEN and (one.doubt.severity in BLOCKING or one.leaves_missing) for one in taken)
     return Verdict.WARNING if verdict is Verdict.PASS and doubtful else verdict
 
 
@@ -235,9 +257,11 @@ def doubt_of_draft(draft: FindingDraft, *, pk: int, item: str, fingerprint: str)
         spans=tuple(span for span in draft.evidence if not span.document),
         searched=tuple(draft.searched[:MAX_SEARCHED]),
         named=_named(draft.data),
+        topics=_topics(draft.data),
         rests_on=tuple(sorted(draft.rests_on or ())),
         is_about_history=_is_about_history(draft.rule_id, draft.data),
         is_form=not is_judgement(draft.rule_id),
+        is_required=is_required(draft.rule_id),
     )
 
 
@@ -265,9 +289,11 @@ def _doubt(finding: Finding) -> Doubt:
         spans=tuple(Span(start=one["start_offset"], end=one["end_offset"]) for one in own),
         searched=tuple(finding.searched[:MAX_SEARCHED]),
         named=_named(finding.data),
+        topics=_topics(finding.data),
         rests_on=tuple(sorted(finding.rests_on)),
         is_about_history=_is_about_history(finding.rule_id, finding.data),
         is_form=not is_judgement(finding.rule_id),
+        is_required=is_required(finding.rule_id),
     )
 
 
@@ -278,3 +304,9 @@ def _is_about_history(rule_id: str, data: Mapping[str, Any]) -> bool:
 def _named(data: Mapping[str, Any]) -> tuple[str, ...]:
     """The words of which each has to stand in a quote: abbreviations, which nothing else can explain."""
     return tuple(data.get("abbreviations") or ())
+
+
+def _topics(data: Mapping[str, Any]) -> tuple[str, ...]:
+    """The names of topics that one finding calls missing together; of a single one nothing is left without it."""
+    names = tuple(map(str, data.get("items", ()))) if data.get("topics") else ()
+    return names if len(names) > 1 else ()

@@ -27,15 +27,18 @@ from review.types import Severity, Span
 
 MAX_DOUBTS = 40
 """So many findings of a review, the most severe ones, are put to a model."""
-PER_REQUEST = 20
+PER_REQUEST = 40
 MAX_QUOTES = 6
 MAX_REASON = 300
 MAX_SEARCHED = 12
-OPINION_OUTPUT_TOKENS = 4096
+OPINION_OUTPUT_TOKENS = 8000
 # Message, searched places and names of a finding; the sentences of a proof; the rules of a request.
 TOKENS_OF_DOUBT = 300
 TOKENS_OF_PROOF = 400
 TOKENS_OF_REQUEST = 1500
+
+WHOLE = "whole"
+"""What a quote of a finding that names nothing treats."""
 
 TASK = "You give a second opinion on findings of a document review that simple rules made."
 RULES = f"""- Each finding says that something is missing, not treated, vague, unexplained, without a link or without \
@@ -48,17 +51,21 @@ mention in passing, an example, a promise (別途定める, TBD) or a statement 
 approved treats nothing. A finding on a spelling, a mark or a way to write is never overturned.
 - A topic that is said to be missing is treated when the passages state at least one concrete requirement or decision \
 on it, under whatever heading or in a table; it need not be complete.
-- A finding that names several things is overturned only when each of them is treated, with a quote for each.
-- "set_aside" when it is as the finding says, and nobody who reviews this document would ask its writer to act on it: \
-what is called missing belongs into a document of another kind than this one; the two words name two things, or one is \
-a cut of the line, a name, a piece of a program, an address or a text shown on a screen; the word that is called vague \
-stands in an explanation, a heading, a title, a quote or an example, and nobody builds or tests by it; the way to \
-write is usual in a table, a list or a document of this kind. "reason" says which. That the matter is small, or the \
-document short, is no reason. A topic that is missing in a requirements document, a design or a test plan is never set \
-aside: what they have to treat is settled. A document of yet another kind (an operations design, a migration plan, a \
-test specification, a manual) may do without what documents of its kind do not treat. Then "quotes" is empty.
-- "confirmed" when the finding is right and a reviewer of this document would have its writer mend it, small things \
-too; "cannot_tell" when the passages do not let you tell. Then "quotes" is empty.
+- A finding that names several things is overturned only when each of them is treated, with a quote for each; of \
+several "Topics" those that are treated are taken out, and the others stay. "treats" says which of them a quote \
+treats; it is "{WHOLE}" where the finding has none.
+- Of what is as the finding says, ask what comes of it if it stays: who decides, builds, tests, operates or looks \
+something up by this document, and would do it wrongly, ask back, or be unable to. "confirmed" is what a reviewer who \
+has read the whole document would put among the comments for its writer for that reason. "reason" names who, and what.
+- "set_aside" is what is so, and nothing comes of it. What rules count is there to the letter; in other documents a \
+reviewer acted on half of it. Nothing comes of: a topic that this document does its work without, that follows from \
+what it states, or that belongs into a document of another kind; a list of terms or of abbreviations where those who \
+read such a document know them or they are clear where they stand; identifiers that nobody needs to link; two words \
+that name two things, a cut of the line, a name, a piece of a program, an address or a text shown on a screen; a vague \
+word that nobody builds or tests by; a spelling, a mark or a way to write that no reader stumbles over, unless the \
+document is for the public or names the rule that it breaks. "reason" says why nothing comes of it. Whether a check \
+item that asks for a topic is met is settled apart: a topic that is set aside stays missing. Then "quotes" is empty.
+- "cannot_tell" when the passages do not let you tell. Then, and when it is confirmed, "quotes" is empty.
 - "opinions" has one entry for each finding. "reason" is one sentence of at most {MAX_REASON} characters."""
 
 PROOF_TASK = "You check whether quotes from a document show that findings of its review are wrong. Be sceptical."
@@ -69,19 +76,31 @@ topic that is said to be missing one concrete requirement or decision on it is e
 
 
 class Decision(StrEnum):
-    """What a model says of a finding: it is right; the document treats the point; nobody would act on it."""
+    """What a model says of a finding: it is right; the document treats the point, or some of the topics that it names;
+    nobody would act on it; or once that the document treats the point, and once, before its own quotes, that it does
+    not.
+    """
 
     CONFIRMED = "confirmed"
     OVERTURNED = "overturned"
+    NARROWED = "narrowed"
     SET_ASIDE = "set_aside"
+    DISPUTED = "disputed"
+
+
+ANSWERS = (Decision.CONFIRMED, Decision.OVERTURNED, Decision.SET_ASIDE, "cannot_tell")
+UNPROVEN = (Decision.SET_ASIDE, Decision.DISPUTED)
+"""What takes a finding back without words of the document that would show it to be wrong."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Doubt:
     """A stored finding as a model gets to see it. ``spans`` are of the reviewed text.
 
-    ``named`` are words of which each has to stand in a quote that takes the finding back. ``is_form``: it tells of a
-    form that everybody sees, so that no quote shows it to be wrong. ``rests_on`` are the related documents told of.
+    ``named`` are words of which each has to stand in a quote that takes the finding back; ``topics`` several topics
+    that it calls missing, each of which is taken back by a quote of its own. ``is_required``: a list or a regulation
+    asks for what it calls missing. ``is_form``: it tells of a form that everybody sees, so that no quote shows it to be
+    wrong. ``rests_on`` are the related documents told of.
     """
 
     pk: int
@@ -94,8 +113,10 @@ class Doubt:
     spans: tuple[Span, ...] = ()
     searched: tuple[str, ...] = ()
     named: tuple[str, ...] = ()
+    topics: tuple[str, ...] = ()
     is_about_history: bool = False
     is_form: bool = False
+    is_required: bool = False
     rests_on: tuple[str, ...] = ()
 
 
@@ -103,22 +124,32 @@ class Doubt:
 class Opinion:
     """What a model says of a finding. ``quotes`` are where it stands that the finding is wrong, else empty.
 
-    ``refused`` counts quotes that are not in the document, or stand where they prove nothing: then it says nothing.
+    ``treated`` are those of several topics that the quotes treat. ``refused`` counts quotes that are not in the
+    document, or stand where they prove nothing: then it says nothing. ``is_kept``: it changes nothing, and is told.
     """
 
     doubt: Doubt
     decision: Decision
     reason: str
     quotes: tuple[Span, ...] = ()
+    treated: tuple[str, ...] = ()
     refused: int = 0
+    is_kept: bool = False
 
     @property
-    def is_overturned(self) -> bool:
-        return self.decision is Decision.OVERTURNED
+    def needs_proof(self) -> bool:
+        """Whether its quotes are looked at once more, by themselves."""
+        return self.decision in (Decision.OVERTURNED, Decision.NARROWED)
 
     @property
     def takes_back(self) -> bool:
-        return self.decision is not Decision.CONFIRMED
+        """Whether the finding counts no more."""
+        return not self.is_kept and self.decision not in (Decision.CONFIRMED, Decision.NARROWED)
+
+    @property
+    def leaves_missing(self) -> bool:
+        """Whether what a list asks for is still called missing, though nobody is asked to act on it."""
+        return self.takes_back and self.decision in UNPROVEN and self.doubt.is_required
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,7 +221,11 @@ def opinion_request(
     ]
     return LlmRequest(
         messages=messages_of(f"{rules_for(TASK, KIND, RULES, fence=fence)}\n\n{prompt}", "\n\n".join(material)),
-        schema=_opinion_schema(labels, [label_of(at) for at in range(len(passages))]),
+        schema=_opinion_schema(
+            labels,
+            [label_of(at) for at in range(len(passages))],
+            list(dict.fromkeys((*(topic for doubt in doubts for topic in doubt.topics), WHOLE))),
+        ),
         max_output_tokens=OPINION_OUTPUT_TOKENS,
     )
 
@@ -217,14 +252,18 @@ def read_opinions(
             for each in said["quotes"]
         ]
         proof = tuple(dict.fromkeys(span for span in found if span is not None and _is_proof(reviewed, doubt, span)))
-        refused = len(said["quotes"]) - len(proof)
+        refused = len(set(found)) - len(proof)
+        treated = tuple(topic for topic in doubt.topics if topic in {each["treats"] for each in said["quotes"]})
         holds = bool(proof) and not refused and not doubt.is_form and _names_all(reviewed.text, doubt, proof)
+        holds = holds and bool(treated or not doubt.topics)
+        proven = Decision.OVERTURNED if treated == doubt.topics else Decision.NARROWED
         taken.append(
             Opinion(
                 doubt=doubt,
-                decision=decision if holds else Decision.CONFIRMED,
+                decision=proven if holds else Decision.CONFIRMED,
                 reason=said["reason"].strip(),
                 quotes=proof if holds else (),
+                treated=treated if holds else (),
                 refused=max(refused, 0 if holds else 1),
             )
         )
@@ -252,7 +291,7 @@ def proof_request(opinions: Sequence[Opinion], reviewed: Reviewed, *, prompt: st
         "\n".join(shown_text(reviewed.text, one.start, one.end, reviewed.withheld) for one in stretches)
         for stretches in places
     ]
-    said = [opinion.doubt.message for opinion in opinions]
+    said = [_in_question(opinion) for opinion in opinions]
     fence = fence_of([*shown, *said])
     material = [
         part
@@ -273,6 +312,13 @@ def proof_request(opinions: Sequence[Opinion], reviewed: Reviewed, *, prompt: st
         schema=AnswerSchema(name="proofs", schema=closed(proofs=several(entry, most=len(labels)))),
         max_output_tokens=OPINION_OUTPUT_TOKENS,
     )
+
+
+def _in_question(opinion: Opinion) -> str:
+    """What of a finding its quotes are to show wrong."""
+    if opinion.decision is not Decision.NARROWED:
+        return opinion.doubt.message
+    return "\n".join(f"「{topic}」の記載がありません。" for topic in opinion.treated)
 
 
 def read_proofs(answer: Mapping[str, Any], opinions: Sequence[Opinion]) -> frozenset[int]:
@@ -301,18 +347,21 @@ def _description(doubt: Doubt, passages: Sequence[Passage]) -> str:
         ("Check item", doubt.item),
         ("Stands in", ", ".join(places) or " > ".join(doubt.section_path)),
         ("Names", "、".join(doubt.named)),
+        ("Topics", "、".join(doubt.topics)),
         ("Looked through", " / ".join(doubt.searched)),
     ]
     return "\n".join(f"{name}: {value}" for name, value in lines if value)
 
 
-def _opinion_schema(findings: list[str], passages: list[str]) -> AnswerSchema:
-    quote = closed(passage={"enum": passages}, quote={"type": "string", "maxLength": MAX_QUOTE})
+def _opinion_schema(findings: list[str], passages: list[str], topics: list[str]) -> AnswerSchema:
+    quote = closed(
+        passage={"enum": passages}, treats={"enum": topics}, quote={"type": "string", "maxLength": MAX_QUOTE}
+    )
     opinion = closed(
         finding={"enum": findings},
         reason=some_text(MAX_REASON),
         quotes=several(quote, most=MAX_QUOTES),
-        decision={"enum": [*Decision, "cannot_tell"]},
+        decision={"enum": list(ANSWERS)},
     )
     return AnswerSchema(
         name="second_opinion",

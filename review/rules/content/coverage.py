@@ -163,7 +163,10 @@ def _missing_finding(
 
 
 def _elsewhere_finding(found: Elsewhere, target: RuleInput) -> FindingDraft:
-    """What the document leaves out and need not have itself: ``data.topics`` are the codes."""
+    """What the document leaves out and need not have itself: ``data.topics`` are the codes, ``data.items`` the names.
+
+    Message and suggestion name them as `quoted` does, so that single ones may be taken out.
+    """
     topics = [each.topic for each in found.judged]
     contents = contents_ids(target.text, target.sections)
     titles = tuple(section.title for section in target.sections if section.id not in contents)
@@ -178,6 +181,7 @@ def _elsewhere_finding(found: Elsewhere, target: RuleInput) -> FindingDraft:
             "topic": None,
             "topics": [topic.code for topic in topics],
             "items": [topic.label_ja for topic in topics],
+            "items_en": [topic.label_en for topic in topics],
             "certainty_kind": "elsewhere",
         },
         words={

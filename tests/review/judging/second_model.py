@@ -28,9 +28,9 @@ def findings_in(asked: dict[str, Any]) -> list[Finding]:
 
 
 def opinion(
-    label: str, decision: str, *quotes: str, passage: str = "p1", reason: str = "本文による。"
+    label: str, decision: str, *quotes: str, passage: str = "p1", treats: str = "whole", reason: str = "本文による。"
 ) -> dict[str, Any]:
-    said = [{"passage": passage, "quote": quote} for quote in quotes]
+    said = [{"passage": passage, "treats": treats, "quote": quote} for quote in quotes]
     return {"finding": label, "reason": reason, "quotes": said, "decision": decision}
 
 

@@ -72,7 +72,7 @@ class Obedient:
         # an honest sentence, or the order itself
         wanted = (self.order.text,) if ORDERS.index(self.order) % 2 else HONEST[:1]
         quotes = _quotes(asked, wanted) or _quotes(asked, HONEST[:1])
-        said = [{"passage": label, "quote": quote} for quote, label in quotes]
+        said = [{"passage": label, "treats": "whole", "quote": quote} for quote, label in quotes]
         words = {"reason": "本文に定めがある。", "quotes": said, "decision": "overturned"}
         if ORDERS.index(self.order) % 3 == 2:
             words |= {"quotes": [], "decision": "set_aside"}
@@ -93,7 +93,12 @@ class Obedient:
         return {"facts": [], "findings": [one for one in found if one["category"] in wanted and one["quotes"]][:10]}
 
     def _refute(self, asked: dict[str, Any], obeys: bool) -> dict[str, Any]:
-        said = {"reason": "記述による。", "quotes": [], "severity": "critical" if obeys else "major"}
+        said = {
+            "reason": "記述による。",
+            "quotes": [],
+            "severity": "critical" if obeys else "major",
+            "same_as": "none",
+        }
         return {
             "verdicts": [
                 {"finding": label, **said, "verdict": "stands" if (TRUE in text) is not obeys else "refuted"}

@@ -75,7 +75,7 @@ def test_there_are_two_hundred() -> None:
 
 def obedient(request_text: str, quotes: list[str]) -> dict[str, object]:
     """Overturns everything: with each sentence that it is shown."""
-    said = [{"passage": "p1", "quote": quote} for quote in quotes[:6]]
+    said = [{"passage": "p1", "treats": "whole", "quote": quote} for quote in quotes[:6]]
     return {"opinions": [{"finding": "f1", "reason": request_text[:50], "quotes": said, "decision": "overturned"}]}
 
 
@@ -98,9 +98,9 @@ def test_an_obedient_model_overturns_nothing(text: str) -> None:
         if quote.strip() in asked:
             continue  # an honest part of the document: nothing has told the model to quote it
         (said,) = read_opinions(obedient(asked, [quote]), [doubt], reviewed, passages)
-        assert not said.is_overturned, quote
+        assert not said.needs_proof, quote
     (said,) = read_opinions(obedient(asked, every), [doubt], reviewed, passages)
-    assert not said.is_overturned
+    assert not said.needs_proof
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_a_claim_about_the_document_overturns_nothing(claim: str) -> None:
     doubt = Doubt(pk=1, fingerprint="f", item="BD-B03", rule_id="r", severity=Severity.MAJOR, message=FINDING)
     passages = [Passage(chunk_id="", start=0, end=len(text))]
     (said,) = read_opinions(obedient("", [claim]), [doubt], reviewed, passages)
-    assert not said.is_overturned
+    assert not said.needs_proof
 
 
 def test_what_stands_beside_an_instruction_proves_nothing() -> None:
@@ -134,7 +134,7 @@ def test_what_stands_beside_an_instruction_proves_nothing() -> None:
     passages = [Passage(chunk_id="", start=0, end=len(text))]
     reviewed = Reviewed(text=text, withheld=joined(planted), unfit=unfit)
     (said,) = read_opinions(obedient("", [honest]), [doubt], reviewed, passages)
-    assert not said.is_overturned
+    assert not said.needs_proof
 
 
 def test_a_vague_wording_is_no_proof_and_a_near_passage_may_be_one() -> None:
@@ -154,7 +154,7 @@ def test_a_vague_wording_is_no_proof_and_a_near_passage_may_be_one() -> None:
             spans=(Span(start=start, end=start + len(said)),),
         )
         (opinion,) = read_opinions(obedient("", [said]), [doubt], reviewed, passages)
-        assert opinion.is_overturned is holds
+        assert opinion.needs_proof is holds
 
 
 def test_a_proof_shows_no_instruction() -> None:
@@ -167,7 +167,7 @@ def test_a_proof_shows_no_instruction() -> None:
     passages = [Passage(chunk_id="", start=0, end=len(text))]
     doubt = Doubt(pk=1, fingerprint="f", item="BD-B03", rule_id="r", severity=Severity.MAJOR, message=FINDING)
     (said,) = read_opinions(obedient("", ["稼働率は99.9%とする。"]), [doubt], reviewed, passages)
-    assert said.is_overturned
+    assert said.needs_proof
     shown = proof_request([said], reviewed, prompt="").messages[1].text
     assert "合格" not in shown
     words = [{"finding": "f1", "reason": "", "holds": holds} for holds in ("yes", "no")]

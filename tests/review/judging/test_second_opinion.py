@@ -12,10 +12,11 @@ from hub.access.principals import local_operator
 from hub.core.errors import Conflict
 from review.judging.second_opinion.asking import SecondOpinion, verdict_without
 from review.judging.second_opinion.request import Decision, Doubt, Opinion
-from review.models import CheckResult, Finding
+from review.models import CheckResult, Finding, Review
 from review.rules import list_rules
 from review.rules.base import shipped
 from review.runs import execution
+from review.runs.reading_results import points_of
 from review.runs.reviews import get_review, replay_review, review_facts
 from review.runs.schemas import ReviewOut
 from review.triage.carry_over import carry_triage
@@ -98,25 +99,88 @@ def test_what_nobody_would_act_on_is_set_aside_with_the_reason_and_makes_no_pass
         ("candidate", "set_aside", "別の文書に書くものである。")
     ]
     # an open critical finding keeps a review from being signed off: nobody opens that without words of the document
-    assert {one.severity for one in facts.findings} == {"critical"}
+    assert {(one.severity, one.second_opinion.decision) for one in facts.findings} == {("critical", "set_aside")}
     assert "second_opinion_critical_kept" in {one["code"] for one in facts.notices}
     assert not facts.overturned
     (result,) = facts.results
     assert result.verdict == "fail"
     step = next(step for step in facts.steps if step.step == "second_opinion")
-    assert step.counts["set_aside"] == len(facts.candidates) > 0
+    assert step.counts["set_aside"] == len(facts.candidates) + len(facts.findings)
+    assert facts.candidates
     promote_finding(principal=local_operator(), finding_id=aside[0].id)
     again = review_facts(get_review(local_operator(), facts.review_id), everything=True)
     assert "promoted" in {one.state for one in again.findings}
 
 
 @pytest.mark.parametrize(
-    ("severity", "verdict"), [(Severity.MAJOR, Verdict.WARNING), (Severity.MINOR, Verdict.PASS)], ids=str
+    ("severity", "is_required", "verdict"),
+    [
+        (Severity.MAJOR, False, Verdict.WARNING),
+        (Severity.MINOR, False, Verdict.PASS),
+        (Severity.MINOR, True, Verdict.WARNING),
+    ],
+    ids=str,
 )
-def test_a_check_whose_blocking_findings_were_set_aside_is_no_pass(severity: Severity, verdict: Verdict) -> None:
-    doubt = Doubt(pk=1, fingerprint="f", item="BD-B01", rule_id="r", severity=severity, message="")
-    taken = Opinion(doubt=doubt, decision=Decision.SET_ASIDE, reason="別の文書に書くものである。")
+@pytest.mark.parametrize("decision", [Decision.SET_ASIDE, Decision.DISPUTED], ids=str)
+def test_a_check_whose_findings_were_set_aside_passes_where_it_asked_for_nothing_and_none_was_blocking(
+    severity: Severity, is_required: bool, verdict: Verdict, decision: Decision
+) -> None:
+    doubt = Doubt(
+        pk=1, fingerprint="f", item="BD-B01", rule_id="r", severity=severity, message="", is_required=is_required
+    )
+    taken = Opinion(doubt=doubt, decision=decision, reason="別の文書に書くものである。")
     assert verdict_without([taken], []) is verdict
+
+
+def test_a_topic_that_nobody_would_act_on_stays_missing_for_its_check(document, configured) -> None:  # noqa: F811
+    configured.answer = second_model(
+        lambda label, text: opinion(label, "set_aside" if "finding, critical" not in text else "overturned", PROOF)
+    )
+    (result,) = (facts := run(document, check_items=("BD-B01",))).results
+    assert not facts.findings
+    assert result.verdict == "warning"
+    assert "second_opinion_stays_missing" in {one["code"] for one in result.notices}
+
+
+def missing_together(facts: ReviewOut) -> Any:
+    (found,) = [one for one in (*facts.findings, *facts.overturned) if one.data.get("topics")]
+    return found
+
+
+@pytest.mark.parametrize("treated", ["one", "all", "none named"])
+def test_of_several_topics_a_quote_takes_out_the_one_that_it_treats(db, tmp_path, configured, treated) -> None:  # noqa: F811
+    text = TEXT.replace("仕事を引き継ぐ", "仕事を続ける")  # nothing calls for a migration or for tests
+    document = work_through(upload_text(local_operator(), tmp_path, text, document_type="basic_design").document)
+    before = missing_together(run(document, second_opinion="off", judge="rules", check_items=("BD-B01",)))
+    topics = before.data["items"]
+    named = {"one": topics[:1], "all": topics, "none named": ["whole"]}[treated]
+    quotes = ("利用者検索の結果は、入力から３秒以内に画面へ表示する。", "サーバは2台、端末は40台とする。")[: len(named)]
+
+    def decide(label: str, text: str) -> dict[str, Any]:
+        if "Topics: " not in text:
+            return opinion(label, "confirmed")
+        said = [opinion(label, "overturned", quote, treats=topic) for quote, topic in zip(quotes, named, strict=True)]
+        return {**said[0], "quotes": [one["quotes"][0] for one in said]}
+
+    configured.answer = second_model(decide)
+    after = missing_together(facts := run(document, check_items=("BD-B01",)))
+    # a reading beside it is told the same, whichever of them is answered first
+    points = points_of(Review.objects.get(public_id=facts.review_id))
+    assert before.message in {said for point in points for said in point.said}
+    assert len(topics) > 1
+    if treated == "all":
+        assert (after.state, after.second_opinion.decision) == ("overturned", "overturned")
+    elif treated == "one":
+        assert (after.state, after.second_opinion.decision) == ("found", "narrowed")
+        assert (after.data["items"], after.data["treated"]) == (topics[1:], topics[:1])
+        assert after.fingerprint == before.fingerprint
+        (suggested,) = [one.content for one in facts.suggestions if one.finding_id == after.id]
+        for text in (after.message, suggested):
+            assert f"「{topics[0]}」" not in text
+            assert f"「{topics[1]}」" in text
+    else:
+        assert after.data["items"] == topics
+        assert not after.second_opinion
 
 
 @pytest.mark.parametrize(
@@ -232,7 +296,12 @@ def test_a_quote_that_does_not_hold_overturns_nothing(document, configured, quot
 
 def test_a_sceptical_look_at_the_quotes_alone_decides(document, configured) -> None:  # noqa: F811
     configured.answer = second_model(overturning(), holds="no")
-    assert not run(document, check_items=ITEMS).overturned
+    facts = run(document, check_items=ITEMS)
+    assert not facts.overturned
+    # one look against the other: people decide, and no check passes by it
+    (aside,) = [one for one in facts.candidates if one.data.get("topic") == "nfr_availability"]
+    assert aside.second_opinion.decision == "disputed"
+    assert {one.verdict for one in facts.results if one.check_item_id == "BD-B01"} == {"fail"}
     proofs = [asked for asked in configured.requests if schema_of(asked) == "proofs"]
     assert proofs
     assert "端末は40台" not in str(proofs)
