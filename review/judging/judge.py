@@ -332,7 +332,7 @@ def _remarks_of(task: CheckTask, reading: Reading) -> list[Notice]:
         said.append(notices.UNVERIFIED)
     if reading.verdict is Verdict.SKIPPED:
         said.append(notices.CANNOT_TELL if reading.is_applicable else notices.NOT_APPLICABLE)
-    if reading.verdict is Verdict.WARNING and task.threshold is not None and reading.score < task.threshold:
+    if reading.verdict is Verdict.WARNING and task.is_below(reading.score):
         said.append(notices.BELOW_THRESHOLD)
     return said
 

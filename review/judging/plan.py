@@ -52,8 +52,8 @@ a finding of severity critical or major. "pass" and "warning" have none of these
 this kind need not state what the item asks for, or the document has nothing that the item is about; "reason" says \
 which, and "findings" is empty. "cannot_tell" when the passages do not let you tell. Do not guess. Where the item \
 names fewer verdicts, or a form of its own, these hold.
-- "score" is 0 to 100: how well the document meets the check. "reason" and "message" have at most {MAX_MESSAGE} \
-characters."""
+- "score" is 0 to 100: how well the document meets the check; 0 where it does not apply or can't be told. "reason" \
+and "message" have at most {MAX_MESSAGE} characters."""
 
 SCREEN_RULES = """You choose passages of a document that bear on one check item.
 

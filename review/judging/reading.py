@@ -84,10 +84,10 @@ def read_judgement(
         is_sure = proposed["kind"] == "missing" or _is_found(spans)
         (tally.verified if is_sure else tally.unverified).append(Severity(proposed["severity"]))
     seen = sum(one.end - one.start for one in passages) / max(len(text), 1)
-    score = answer["score"] / 100
+    score = None if answer["verdict"] in UNDECIDED else answer["score"] / 100
     has_grounds = not ungrounded and any(span is not None and not span.document for span in grounds)
     verdict, complaint = _conclude(answer["verdict"], tally, has_grounds=has_grounds)
-    if verdict is Verdict.PASS and task.threshold is not None and score < task.threshold:
+    if verdict is Verdict.PASS and task.is_below(score):
         verdict = Verdict.WARNING
     return Reading(
         verdict=verdict,

@@ -82,6 +82,10 @@ class CheckTask:
     document_title: str = ""
     document_type: str = ""
 
+    def is_below(self, score: float | None) -> bool:
+        """Whether a score is less than a pass asks for."""
+        return score is not None and self.threshold is not None and score < self.threshold
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Passage:
@@ -197,12 +201,13 @@ class Reading:
     """What an answer says, and how much of it stands in the document.
 
     ``fabricated`` counts quotes that the passages do not have; ``is_usable`` is False when the answer contradicts
-    itself or rests on such quotes alone, then ``complaint`` is the code of the reason. ``grounds`` may be of related
+    itself or rests on such quotes alone, then ``complaint`` is the code of the reason. ``score`` is 0 to 1, None where
+    the item was not judged. ``grounds`` may be of related
     documents, too. Not ``is_applicable``: the model holds that the check item is for other documents.
     """
 
     verdict: Verdict
-    score: float
+    score: float | None
     reason: str
     grounds: tuple[Span, ...] = ()
     findings: tuple[FindingDraft, ...] = ()
