@@ -121,6 +121,7 @@ class Reader:
                         "reason": "両方が書かれている。",
                         "quotes": [],
                         "severity": "major",
+                        "same_as": "none",
                         "verdict": verdict,
                     }
                     for one, verdict in said

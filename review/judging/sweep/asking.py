@@ -249,9 +249,11 @@ def _of_rules(review: Review) -> list[Finding]:
 
 
 def _missing_of(data: Mapping[str, Any]) -> tuple[str, ...]:
-    """What a finding calls missing: a topic or an element, or several topics that another document may have."""
+    """What a finding calls missing: a topic or an element, or several topics that another document may have, those
+    among them that a second opinion took out.
+    """
     one = data.get("item") or data.get("element")
-    several = data.get("items", ()) if data.get("topics") else ()
+    several = (*data.get("items", ()), *data.get("treated", ())) if data.get("topics") else ()
     return (str(one),) if one else tuple(map(str, several))
 
 
@@ -271,6 +273,7 @@ def _rule_finding(finding: Finding) -> RuleFinding:
         ),
         missing=_missing_of(finding.data),
         rests_on=tuple(finding.rests_on),
-        is_taken_back=finding.state in (FindingState.OVERTURNED, FindingState.CANDIDATE),
+        is_overturned=finding.state == FindingState.OVERTURNED,
+        is_set_aside=finding.state == FindingState.CANDIDATE,
         item=finding.result.item_version.item.code,
     )

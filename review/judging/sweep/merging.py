@@ -60,7 +60,7 @@ class RuleFinding:
     """A stored finding of the rules, or of a model that judged a check item by itself.
 
     ``missing`` are the things that it calls missing; ``rests_on`` names related documents; ``item`` is the code of its
-    check item.
+    check item. ``is_overturned`` by words of the document, ``is_set_aside`` without.
     """
 
     pk: int
@@ -68,7 +68,8 @@ class RuleFinding:
     spans: tuple[Span, ...]
     missing: tuple[str, ...] = ()
     rests_on: tuple[str, ...] = ()
-    is_taken_back: bool = False
+    is_overturned: bool = False
+    is_set_aside: bool = False
     item: str = ""
 
 
@@ -151,21 +152,25 @@ def key_of(proposal: Proposal, subject: Subject) -> str:
 def merge(
     tested: Sequence[Examined], rules: Sequence[RuleFinding], subject: Subject, *, limit: int, least: Severity
 ) -> Merged:
-    """Decide what counts: what stands, no rule has found, and is among the worst ``limit`` of its category."""
+    """Decide what counts: what stands, no rule has found, and is among the worst ``limit`` of its category.
+
+    A rule's finding that was set aside, without a word of the document, says nothing of what a reading tells.
+    """
+    standing = [rule for rule in rules if not rule.is_set_aside]
     kept: list[Kept] = []
     confirmed: dict[int, str] = {}
     counted: Counter[str] = Counter()
     for one in sorted(tested, key=lambda each: _order(each, subject)):
         proposal = one.proposal
-        known = next((rule for rule in rules if is_same_matter(proposal, rule, subject)), None)
-        if one.stands and known is not None and not known.is_taken_back:
+        known = next((rule for rule in standing if is_same_matter(proposal, rule, subject)), None)
+        if one.stands and known is not None and not known.is_overturned:
             # who may read the rule's finding may not read all that the proposal rests on
             is_open = set(proposal.rests_on) <= set(known.rests_on)
             confirmed.setdefault(known.pk, proposal.message if is_open else "")
             continue
         decision = one.decision
         if one.stands and known is not None:
-            decision = "unrefuted"  # a second opinion took it back: people decide
+            decision = "unrefuted"  # a second opinion overturned it: people decide
         elif one.stands:
             is_severe = proposal.severity.rank <= least.rank
             has_room = is_severe and counted[proposal.category] < limit
@@ -185,8 +190,11 @@ def _order(one: Examined, subject: Subject) -> tuple[bool, int, int, str]:
 def is_same_matter(proposal: Proposal, rule: RuleFinding, subject: Subject) -> bool:
     """Tell whether a rule has found it: what both call missing, or a finding on the sentences that it quotes.
 
-    What a model found when it judged a check item by itself is the same where it is of that item.
+    Of a topic that is treated after all a proposal may tell what is left out: it is the same only where it calls the
+    topic itself missing. What a model found when it judged a check item by itself is the same where it is of that item.
     """
+    if rule.missing and rule.is_overturned:
+        return proposal.topic in rule.missing
     said = fold_quote(proposal.message)
     if proposal.kind == "missing" and any(fold_quote(missing) in said for missing in rule.missing):
         return True

@@ -21,7 +21,7 @@ from review.judging.overview import cut_stretches
 from review.judging.plan import REPAIRS, fenced_passages, messages_of, place_of, tokens_of_passage
 from review.judging.reading import find_in_passages, find_quote
 from review.judging.sweep.check_list import OBSERVED_TOKENS, Point, check_list_text
-from review.judging.sweep.wanted import RULES, TASK, wanted_text
+from review.judging.sweep.wanted import TASK, rules_text, wanted_text
 from review.judging.types import Passage
 from review.judging.unseen import overlaps, shown_text
 from review.rules.prompt_injection import reads_as_instruction
@@ -140,13 +140,15 @@ class Read:
 
 
 def rounds_for(*, has_related: bool, categories: Sequence[str] = CATEGORIES) -> tuple[Round, ...]:
-    """The readings of a document for some categories: what compares is read apart from what looks for gaps.
+    """The readings of a document for some categories: what compares is read apart from what looks for gaps, and both
+    from what goes through the words.
 
     A reading with none of them is left out.
     """
-    inside = ("consistency", "terminology") if has_related else ("consistency", "terminology", "traceability")
+    inside = ("consistency",) if has_related else ("consistency", "traceability")
     across = (Round(categories=("traceability",), shows_related=True),) if has_related else ()
-    every = (Round(categories=inside), Round(categories=("coverage", "structure", "style")), *across)
+    within = (inside, ("coverage", "structure"), ("terminology", "style"))
+    every = (*(Round(categories=each) for each in within), *across)
     wanted = [replace(one, categories=tuple(each for each in one.categories if each in categories)) for one in every]
     return tuple(one for one in wanted if one.categories)
 
@@ -226,7 +228,14 @@ def reading_request(
         *([REPAIRS[repair]] if repair else []),
     ]
     wanted = "\n".join(f"  - {wanted_text(category, subject.topics)}" for category in reading.categories)
-    rules = RULES.format(wanted=wanted, message=MAX_MESSAGE, words=MAX_WORDS, quote=MAX_QUOTE)
+    rules = rules_text(
+        [category for category in CATEGORIES if category not in reading.categories],
+        wanted=wanted,
+        is_whole=part[0].start <= subject.bodies[0].start and part[-1].end >= subject.bodies[-1].end,
+        message=MAX_MESSAGE,
+        words=MAX_WORDS,
+        quote=MAX_QUOTE,
+    )
     labels = [label_of(at) for at in range(len(part))]
     sources = [*labels, *([EARLIER] if known else []), *(_related_label(at) for at in range(len(related)))]
     return LlmRequest(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,14 +19,15 @@ from review.judging.types import Passage
 from review.judging.unseen import NOTHING_UNFIT, Unfit, joined, overlaps, shown_text
 from review.types import Severity, Span
 
-PER_REQUEST = 20
-MAX_REFUTED = 60
+PER_REQUEST = 40
+MAX_REFUTED = 80
 """So many proposals, the most severe ones, are put to the test; the others stay candidates."""
 AROUND = 300
 """Characters of a long document shown before and after a quote."""
 MAX_REASON = 240
 MAX_AGAINST = 3
-REFUTING_OUTPUT_TOKENS = 4096
+REFUTING_OUTPUT_TOKENS = 8000
+NO_OTHER = "none"
 # A proposal with its windows.
 TOKENS_OF_PROPOSAL = 900
 TOKENS_OF_REQUEST = 1300
@@ -36,11 +37,18 @@ RULES = f"""- "refuted": words of the document let both sides be true, or state 
 the finding misreads them. Then "quotes" has these words, copied character by character, at most {MAX_QUOTE} of them \
 each, without "…". What another document may hold, what the author may have meant and what is usual refute nothing; \
 neither does a heading or a statement that the document is complete or was approved.
-- "trivial": it is so, and nobody who reviews this document would ask its writer to act on it: what is called missing \
-belongs into a document of another kind, the short form of a name is plain to every reader, the way to write is usual. \
-That a slip is small is no reason: a wrong letter, digit or name, or two words that may be two things, stands as minor.
-- "stands": the passages show the defect, and a reviewer would have it corrected, were it a word.
+- "trivial": it is so, and nothing comes of it: nobody who decides, builds, tests, operates or looks something up by \
+this document goes wrong or has to ask back, and no reader stumbles. What is called missing belongs into a document of \
+another kind or follows from what is stated, the short form of a name or the abbreviation is plain to those who read \
+such a document, the way to write is usual. That a slip is small is no reason: a wrong letter, digit or name, or two \
+words of which a reader can't be sure that they are one thing, stands as minor.
+- "same": it tells of the same defect as another finding here, in whatever words or category. Then "same_as" is that \
+one, which says it best and is not "same" itself; else it is "none". Two defects of one sentence are not the same.
+- "stands": the passages show the defect, and a reviewer would have it corrected, were it a word. One that tells of \
+several points stands where one of them does.
 - "cannot_tell": the passages do not show what the finding is about.
+- What is called missing is there only where words state that very point; that its subject is touched elsewhere \
+refutes nothing. Values that differ contradict each other, also where one of them may be the newer one.
 - But for "refuted" "quotes" is empty. "severity" is what the defect is worth: critical, major or minor. "reason" is \
 one sentence of at most {MAX_REASON} characters.
 - "verdicts" has one entry for each finding."""
@@ -63,7 +71,8 @@ def most_tests(*, document_tokens: int, tokens: int, passages: int) -> Spending:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Examined:
     """A proposal with what became of it: ``stands``, ``refuted``, ``doubted`` without a word of the document that
-    would refute it, ``trivial`` where nobody would act on it, or not tested (``unrefuted``).
+    would refute it, ``trivial`` where nobody would act on it, ``same`` where another one that stands tells the same
+    defect, or not tested (``unrefuted``).
     """
 
     proposal: Proposal
@@ -125,7 +134,8 @@ def refuting_request(
         reason=some_text(MAX_REASON),
         quotes=several(quote, most=MAX_AGAINST),
         severity={"enum": ["critical", "major", "minor"]},
-        verdict={"enum": ["stands", "refuted", "trivial", "cannot_tell"]},
+        same_as={"enum": [*labels, NO_OTHER]},
+        verdict={"enum": ["stands", "refuted", "trivial", "same", "cannot_tell"]},
     )
     return LlmRequest(
         messages=messages_of(f"{rules_for(TASK, KIND, RULES, fence=fence)}\n\n{prompt}", "\n\n".join(material)),
@@ -149,7 +159,19 @@ def read_verdicts(
     def holds(quoted: Mapping[str, Any]) -> bool:
         return any(_holds_in(window.span, quoted["quote"], subject, unfit) for window in windows)
 
-    return tuple(_tested(proposal, said.get(finding_label(at), []), holds) for at, proposal in enumerate(group))
+    standing = {label for label, words in said.items() if all(one["verdict"] == "stands" for one in words)}
+    return tuple(
+        _tested(proposal, _without_loops(said.get(finding_label(at), []), standing), holds)
+        for at, proposal in enumerate(group)
+    )
+
+
+def _without_loops(words: Sequence[Mapping[str, Any]], standing: Collection[str]) -> list[Mapping[str, Any]]:
+    """What is said of a proposal: one that is called the same as another which does not stand, stands itself."""
+    return [
+        {**one, "verdict": "stands"} if one["verdict"] == "same" and one["same_as"] not in standing else one
+        for one in words
+    ]
 
 
 def _holds_in(shown: Span, quote: str, subject: Subject, unfit: Unfit) -> bool:
@@ -173,8 +195,8 @@ def _tested(
             proposal=replace(proposal, severity=least), decision="stands", reason=words[0]["reason"].strip()
         )
     reason = against["reason"].strip()
-    if against["verdict"] == "trivial":
-        return Examined(proposal=proposal, decision="trivial", reason=reason)
+    if against["verdict"] in ("trivial", "same"):
+        return Examined(proposal=proposal, decision=against["verdict"], reason=reason)
     is_shown = bool(against["quotes"]) and all(map(holds, against["quotes"]))
     if is_shown or against["verdict"] == "cannot_tell":
         return Examined(proposal=proposal, decision="refuted", reason=reason)

@@ -5,19 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 WANTED = {
-    "traceability": "traceability: a requirement, decision or id that the document leaves without its counterpart, or "
-    "that contradicts or misses what a related document (passages r1 …) demands.",
-    "consistency": "consistency: two statements about the same thing that can't both be true (values, dates, names, "
-    "counts, sums, units, classifications, responsibilities, conditions), or one id or number given to two things.",
-    "coverage": "coverage: something that the text itself promises or needs, or that a check item asks for, and that "
-    "is left out, undecided or without its values, so that nobody could build or test it: a limit, an abnormal case, "
-    "who does it; an entry, column or section that is empty or a placeholder.",
+    "traceability": "traceability: a requirement, decision or id that the document leaves without its counterpart, a "
+    "reference that leads nowhere or does not say into which document, or what contradicts or misses what a related "
+    "document (passages r1 …) demands.",
+    "consistency": "consistency: two statements about the same thing that can't both be true or both be followed: "
+    "values, dates, names, counts, sums, units, classifications; who does, may see or decides something; a rule beside "
+    "its exception; two ways or places for one purpose; what is done, merged or decided in one place and open in "
+    "another; the order of steps; one id or number given to two things.",
+    "coverage": "coverage: something that the text itself promises or needs, that a check item asks for, or that a "
+    "document of its kind has to settle for those who build, test, operate or decide by it (who does what, rights, "
+    "limits, start and stop, abnormal cases, backup and recovery, what becomes of data, dates, risks), and that is "
+    "left out, undecided or without its values; an entry, column or section that is empty or a placeholder.",
     "structure": "structure: content under a heading that is about something else, a heading on another level than "
-    "its like, a part announced and not there, steps in an order that can't work.",
+    "its like, a part announced and not there, steps in an order that can't work, a document without a version, date "
+    "or author where its kind has them.",
     "terminology": "terminology: two words, spellings or languages for one thing (a role, a screen, an item), one word "
-    "for two things, an abbreviation that is explained nowhere.",
-    "style": "style: wording that can't be measured or that readers may take in several ways, a slip in a word, a "
-    "particle, a digit or a name.",
+    "for two things, an abbreviation that is explained nowhere and that not every reader of this document knows.",
+    "style": "style: wording that can't be measured or that readers may take in several ways where somebody builds, "
+    "tests or operates by it, a slip in a word, a particle, a digit or a name.",
 }
 
 TOPICS_WANTED = """ Go through these topics one by one: {topics}. Rules took each for treated. One that the document \
@@ -26,26 +31,48 @@ then "topic" is its name, and the quote is where it is named or touched. Of a to
 "none", and the finding says what is left out."""
 
 TASK = "You read a document as its reviewer, against its check list, and note facts and propose findings."
+FACTS_OF_PART = """- "facts": what this part states and another part may state differently: subject, attribute, value \
+(a few words each), and a quote."""
+NO_FACTS = '- "facts" is empty: the whole document is before you.'
+OTHERS = """
+- Other readers of this document look for {others}: leave to them what is of these kinds only."""
 RULES = """- "checklist" has every check item, and what simple rules said of it. Rules know words and forms only: \
 "passed" means that they saw nothing, not that there is nothing. Go through the items one by one and look for what \
 they missed; what rules have told, missing topics among it, is not told again. "earlier" holds facts of the parts \
 before, each with its quote; "outline" the headings of the whole document.
-- "facts": what this part states and another part may state differently: subject, attribute, value (a few words each), \
-and a quote.
+{facts}
 - "findings": what a reviewer of this document would have its writer correct, small slips too (minor), of these kinds:
-{wanted}
+{wanted}{others}
 - "item" is the check item that a finding belongs to, or "none". Each defect has one entry, of the kind and item that \
-say it best, not one for each kind that it touches.
+say it best, not one for each kind that it touches; two defects have two entries, even in one sentence.
 - "topic" is "none", but for a topic that is not treated at all.
 - "message" is one sentence of at most {message} characters, a subject, attribute or value of at most {words}.
-- "quotes" are copied character by character, of 8 to {quote} characters, without "…", each with the id of its passage \
-("earlier" for the quote of an earlier fact). Quote the very line, row or sentence that is wrong. A contradiction \
-needs a quote of each side, two words for one thing a quote of each. Something missing needs the quote that promises \
-or needs it, or beside which it would stand; do not call missing what another section of the outline may hold.
-- Compare whatever the document says twice: a text with its tables, a table with another, a number with what it \
-counts, a screen or step with where the others lead, sample data with the cases that use them, a program or command \
-with what is said of it.
+- "quotes" are copied character by character, of 8 to {quote} characters, without "…", each with the id of its \
+passage ("earlier" for the quote of an earlier fact). Quote the very line, row or sentence that is wrong, and every \
+place where the defect shows. A contradiction needs a quote of each side, two words for one thing a quote of each. \
+Something missing needs the quote that promises or needs it, or beside which it would stand; do not call missing what \
+another section of the outline may hold.
+- Go through the document section by section, the short ones, notes, headings, captions, lists and examples too. For \
+each statement ask where else the document speaks of the same thing, and compare: a text with its tables, a table with \
+another, a number with what it counts, a rule with the case it is applied to, a screen or step with where the others \
+lead and who may go there, sample data with the cases that use them, names of files, projects and commands with what \
+is said of them.
 - Tell everything that the text shows, and nothing that it does not show: both lists may be empty."""
+
+
+def rules_text(others: Sequence[str], *, wanted: str, is_whole: bool, message: int, words: int, quote: int) -> str:
+    """The rules of a reading for what is ``wanted``; ``others`` are the categories read for apart.
+
+    ``is_whole``: no part follows that facts would be carried on to.
+    """
+    return RULES.format(
+        wanted=wanted,
+        others=OTHERS.format(others=", ".join(others)) if others else "",
+        facts=NO_FACTS if is_whole else FACTS_OF_PART,
+        message=message,
+        words=words,
+        quote=quote,
+    )
 
 
 def wanted_text(category: str, topics: Sequence[str]) -> str:

@@ -61,7 +61,7 @@ def lenient(asked: dict[str, Any]) -> str:
     if WEAK not in prompt_of(asked):
         return str(model()(asked))
     labels = [label for label, _ in findings_in(asked)]
-    said = {"reason": "判断できない。", "quotes": [], "severity": "major", "verdict": "cannot_tell"}
+    said = {"reason": "判断できない。", "quotes": [], "severity": "major", "same_as": "none", "verdict": "cannot_tell"}
     answers: dict[str, Any] = {
         "second_opinion": {"opinions": [opinion(label, "confirmed") for label in labels]},
         "proofs": {"proofs": [{"finding": label, "reason": "否。", "holds": "no"} for label in labels]},

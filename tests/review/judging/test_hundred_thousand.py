@@ -47,7 +47,7 @@ def busy(asked: dict[str, Any]) -> str:
         facts = [{**words, **one} for one in quoted[:12]]
         return dumped({"facts": facts, "findings": [{**said, "quotes": [one]} for one in quoted[:4]]})
     if name == "refuting":
-        verdict = {"reason": "記述による。", "quotes": [], "severity": "major", "verdict": "stands"}
+        verdict = {"reason": "記述による。", "quotes": [], "severity": "major", "same_as": "none", "verdict": "stands"}
         return dumped({"verdicts": [{"finding": label, **verdict} for label in labels]})
     if name == "second_opinion":
         quotes = [one["quote"] for one in quoted[:1]]

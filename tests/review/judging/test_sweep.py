@@ -22,9 +22,19 @@ from review.judging.second_opinion.request import most_opinions
 from review.judging.sweep.asking import Sweep, subject_of
 from review.judging.sweep.check_list import Point
 from review.judging.sweep.merging import RuleFinding, distinct, key_of, merge
-from review.judging.sweep.reading import CATEGORIES, Proposal, RelatedPassage, plan_readings, read_part
-from review.judging.sweep.refuting import Examined, most_tests
+from review.judging.sweep.reading import (
+    CATEGORIES,
+    Proposal,
+    RelatedPassage,
+    cut_parts,
+    plan_readings,
+    read_part,
+    reading_request,
+    rounds_for,
+)
+from review.judging.sweep.refuting import Examined, most_tests, read_verdicts
 from review.judging.types import Passage
+from review.judging.unseen import NOTHING_UNFIT
 from review.models import Finding, Review
 from review.report.facts import steps_in_words
 from review.rules.base import DATA
@@ -91,6 +101,7 @@ def reading_model(
                 "reason": "両方の記述は両立しない。",
                 "quotes": [],
                 "severity": "major",
+                "same_as": "none",
                 "verdict": verdict,
                 **others,
             }
@@ -160,7 +171,7 @@ def test_the_reading_is_shown_every_check_item_with_what_rules_said(db, tmp_path
     configured.answer = reading_model()
     run(document, check_items=("BD-A02", "BD-A03", "BD-C01"))
     asked = [shown_in(one)["checklist"].splitlines()[1:] for one in configured.requests if schema_of(one) == "reading"]
-    assert len(asked) == 2
+    assert len(asked) == 3
     for lines in asked:
         assert [line.split()[0] for line in lines if not line.startswith("  ")] == ["BD-A02", "BD-A03", "BD-C01"]
         at = [next(n for n, line in enumerate(lines) if line.startswith(code)) for code in ("BD-A02", "BD-A03")]
@@ -406,6 +417,70 @@ def test_one_defect_told_twice_is_one_whatever_its_category_and_the_order_of_the
     assert distinct(proposed[::-1], subject) == kept
 
 
+@pytest.mark.parametrize(
+    ("same_as", "decisions"),
+    [
+        ({"f2": "f1"}, {"f1": "stands", "f2": "same"}),
+        ({"f1": "f2", "f2": "f1"}, {"f1": "stands", "f2": "stands"}),  # neither of them is left for both
+        ({"f2": "none"}, {"f1": "stands", "f2": "stands"}),
+        ({"f2": "f2"}, {"f1": "stands", "f2": "stands"}),
+    ],
+    ids=["another", "each other", "none", "itself"],
+)
+def test_what_is_the_same_as_another_that_stands_counts_once(same_as, decisions) -> None:
+    subject = subject_of(rule_input(TEXT), ())
+    facts: dict[str, Any] = {"category": "consistency", "kind": "contradiction", "severity": Severity.MAJOR}
+    quotes = tuple(Span(start=(at := TEXT.index(one)), end=at + len(one)) for one in SIDES)
+    group = [Proposal(**facts, message=f"期間が{n}通りある。", quotes=quotes) for n in range(2)]
+    said = {"reason": "同じ。", "quotes": [], "severity": "major"}
+    answer = [
+        {**said, "finding": one, "same_as": same_as.get(one, "none"), "verdict": "same" if one in same_as else "stands"}
+        for one in ("f1", "f2")
+    ]
+    tested = read_verdicts({"verdicts": answer}, group, subject, (), NOTHING_UNFIT)
+    assert {f"f{n + 1}": one.decision for n, one in enumerate(tested)} == decisions
+
+
+@pytest.mark.parametrize(
+    ("rule", "more", "left"),
+    [
+        ({"missing": ("可用性",), "is_overturned": True}, {}, "confirmed"),
+        ({"missing": ("可用性",), "is_overturned": True}, {"topic": "可用性"}, "unrefuted"),
+        ({"missing": ("可用性",), "is_set_aside": True}, {"topic": "可用性"}, "confirmed"),
+        ({"missing": ("可用性",)}, {}, "merged"),
+        ({"rule_id": "coverage.required_element", "is_overturned": True}, {}, "unrefuted"),
+        ({"rule_id": "coverage.required_element", "is_set_aside": True}, {}, "confirmed"),
+    ],
+)
+def test_what_a_reading_tells_counts_beside_a_finding_that_was_taken_back(rule, more, left) -> None:
+    """Unless words of the document show that very thing to be there."""
+    subject = subject_of(rule_input(TEXT), ())
+    start = TEXT.index(PROMISED)
+    quotes = (Span(start=start, end=start + len(PROMISED)),)
+    found = Proposal(
+        category="coverage",
+        kind="missing",
+        severity=Severity.MAJOR,
+        message="可用性のうち、通知が止まったときの復旧の手順がない。",
+        quotes=quotes,
+        **more,
+    )
+    known = RuleFinding(**{"pk": 1, "rule_id": "coverage.missing_topic", "spans": quotes, **rule})
+    tested = [Examined(proposal=found, decision="stands")]
+    merged = merge(tested, [known], subject, limit=5, least=Severity.MINOR)
+    assert [one.decision for one in merged.kept] == ([] if left == "merged" else [left])
+    assert bool(merged.confirmed) is (left == "merged")
+
+
+def test_facts_are_noted_for_a_next_part_only() -> None:
+    subject = subject_of(rule_input(TEXT), ())
+    (whole,) = cut_parts(TEXT, subject.bodies, tokens=80_000)
+    (reading, *_others) = rounds_for(has_related=False)
+    for part, is_whole in ((whole, True), (subject.bodies[:1], False)):
+        request = reading_request(subject, part, reading, facts=(), related=(), tokens=80_000, prompt="")
+        assert ('"facts" is empty' in request.messages[0].text) is is_whole
+
+
 def test_what_nobody_would_act_on_is_a_candidate(document, configured) -> None:  # noqa: F811
     configured.answer = reading_model(proposal(*SIDES), verdict="trivial")
     facts = run(document)
@@ -527,7 +602,7 @@ def test_a_reading_may_be_limited_to_some_categories(document, configured) -> No
         )
         for wanted in ((), ("coverage",))
     ]
-    assert told[0].sweep_requests == told[1].sweep_requests + 1
+    assert told[0].sweep_requests == told[1].sweep_requests + 2
     assert [one.sweep_categories for one in told] == [list(CATEGORIES), ["coverage"]]
     asked = len(configured.requests)
     finish(again := replay_review(principal=local_operator(), review_id=some.review_id))

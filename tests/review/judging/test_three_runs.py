@@ -91,6 +91,36 @@ def test_the_order_of_an_answer_changes_nothing(document, configured) -> None:  
     assert said(runs[0]) == said(runs[1])
 
 
+def reworded(answer: str) -> str:
+    """The same answer in other words, with quotes that end a little earlier."""
+
+    def change(said: Any, name: str = "") -> Any:
+        if isinstance(said, dict):
+            return {key: change(one, key) for key, one in said.items()}
+        if isinstance(said, list):
+            return [change(one) for one in said]
+        if name in ("message", "reason"):
+            return f"言い換えると、{said}"
+        return said.rstrip("。") if name == "quote" and is_cut else said
+
+    read = json.loads(answer)
+    is_cut = "grounds" not in read  # what a judge finds is named by its quote as it is
+    return json.dumps(change(read), ensure_ascii=False)
+
+
+def test_other_words_and_shorter_quotes_of_the_same_sentences_give_the_same_verdicts(document, configured) -> None:  # noqa: F811
+    whole = model()
+    runs = []
+    for answer in (whole, lambda asked: reworded(whole(asked)), lambda asked: turned(reworded(whole(asked)))):
+        RecordedAnswer.objects.all().delete()
+        configured.answer = answer
+        runs.append(shown(start(document, **OPTIONS)))
+    assert len({said(one) for one in runs}) > 1, "the words are others"
+    assert len({tuple((one.check_item_id, one.verdict) for one in facts.results) for facts in runs}) == 1
+    for name in ("findings", "overturned", "candidates"):
+        assert len({tuple(sorted(one.fingerprint for one in getattr(facts, name))) for facts in runs}) == 1
+
+
 def test_a_model_that_answers_otherwise_changes_no_review_of_the_same_version(document, configured) -> None:  # noqa: F811
     configured.answer = model()
     first = shown(start(document, **OPTIONS))
