@@ -294,7 +294,8 @@ class Migration(migrations.Migration):
                 'verbose_name': 'chunk',
                 'verbose_name_plural': 'chunks',
                 'ordering': ['id'],
-            },
+            "constraints": [models.UniqueConstraint(fields=('version', 'policy', 'index'), name='one_chunk_per_index'),],
+},
         ),
         migrations.CreateModel(
             name='EmbeddingSet',
@@ -322,7 +323,8 @@ class Migration(migrations.Migration):
             options={
                 'verbose_name': 'embedding set',
                 'verbose_name_plural': 'embedding sets',
-            },
+            "constraints": [models.UniqueConstraint(condition=models.Q(('is_active', True)), fields=('is_active',), name='one_active_embedding_set'),],
+},
         ),
         migrations.CreateModel(
             name='ChunkVector',
@@ -358,7 +360,8 @@ class Migration(migrations.Migration):
                 'verbose_name': 'figure',
                 'verbose_name_plural': 'figures',
                 'ordering': ['version', 'index'],
-            },
+            "constraints": [models.UniqueConstraint(fields=('version', 'index'), name='one_figure_per_index'),],
+},
         ),
         migrations.CreateModel(
             name='GraphNode',
@@ -397,7 +400,9 @@ class Migration(migrations.Migration):
                 'verbose_name': 'graph edge',
                 'verbose_name_plural': 'graph edges',
                 'ordering': ['-id'],
-            },
+            "indexes": [models.Index(fields=['source', 'type'], include=('target', 'classification'), name='graph_edge_forward'), models.Index(fields=['target', 'type'], include=('source', 'classification'), name='graph_edge_backward'), models.Index(fields=['collection', 'revision'], name='graph_edge_changes'),],
+"constraints": [models.UniqueConstraint(fields=('source', 'type', 'target'), name='one_edge_per_ends_and_type'),],
+},
         ),
         migrations.CreateModel(
             name='GraphContribution',
@@ -418,7 +423,9 @@ class Migration(migrations.Migration):
             options={
                 'verbose_name': 'graph contribution',
                 'verbose_name_plural': 'graph contributions',
-            },
+            "indexes": [models.Index(condition=models.Q(('kind', 'document'), _negated=True), fields=['kind', 'source'], name='contribution_by_source'),],
+"constraints": [models.CheckConstraint(condition=models.Q(models.Q(('edge__isnull', True), ('node__isnull', False)), models.Q(('edge__isnull', False), ('node__isnull', True)), _connector='OR'), name='contribution_supports_one_thing'), models.CheckConstraint(condition=models.Q(models.Q(('kind', 'document'), _negated=True), models.Q(('document__isnull', False), ('version__isnull', False)), _connector='OR'), name='contribution_of_a_document_has_one'), models.CheckConstraint(condition=models.Q(models.Q(('kind', 'curator'), _negated=True), django.db.models.lookups.LessThanOrEqual(django.db.models.functions.text.Length(django.db.models.functions.comparison.Cast('facts', models.TextField())), 262144), _connector='OR'), name='knowledge_graphcontribution_facts_size'),],
+},
         ),
         migrations.CreateModel(
             name='GraphRemoval',
@@ -476,7 +483,8 @@ class Migration(migrations.Migration):
                 'verbose_name': 'guideline edition',
                 'verbose_name_plural': 'guideline editions',
                 'ordering': ['guideline__code', '-number'],
-            },
+            "constraints": [models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(django.db.models.functions.text.Length(django.db.models.functions.comparison.Cast('guideline_changes', models.TextField())), 262144), name='knowledge_guidelineedition_guideline_changes_size'), models.UniqueConstraint(fields=('guideline', 'number'), name='one_guideline_edition_per_number'), models.UniqueConstraint(condition=models.Q(('status', 'published')), fields=('guideline',), name='one_published_edition_per_guideline'),],
+},
         ),
         migrations.CreateModel(
             name='GuidelineArticle',
@@ -502,7 +510,8 @@ class Migration(migrations.Migration):
                 'verbose_name': 'guideline article',
                 'verbose_name_plural': 'guideline articles',
                 'ordering': ['edition', 'position'],
-            },
+            "constraints": [models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(django.db.models.functions.text.Length('text'), 100000), name='knowledge_guidelinearticle_text_length'), models.CheckConstraint(condition=models.Q(('document_types__len__lte', 500)), name='knowledge_guidelinearticle_document_types_items'), models.CheckConstraint(condition=models.Q(('headings__len__lte', 500)), name='knowledge_guidelinearticle_headings_items'), models.CheckConstraint(condition=models.Q(('applies_when__len__lte', 500)), name='knowledge_guidelinearticle_applies_when_items'), models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(django.db.models.functions.text.Length(django.db.models.functions.comparison.Cast('required_elements', models.TextField())), 1048576), name='knowledge_guidelinearticle_required_elements_size'), models.UniqueConstraint(fields=('edition', 'code'), name='one_article_per_code_in_edition'),],
+},
         ),
         migrations.CreateModel(
             name='LexicalEntry',
@@ -534,7 +543,8 @@ class Migration(migrations.Migration):
                 ('total_length', models.PositiveBigIntegerField(default=0)),
                 ('policy', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='knowledge.chunkpolicy')),
             ],
-        ),
+        options={"constraints": [models.UniqueConstraint(fields=('field', 'policy'), name='one_row_of_lexical_statistics', nulls_distinct=False),],
+},),
         migrations.CreateModel(
             name='LexicalTerm',
             fields=[
@@ -604,7 +614,8 @@ class Migration(migrations.Migration):
                 'verbose_name': 'joined types',
                 'verbose_name_plural': 'joined types',
                 'ordering': ['edge_type', 'source', 'target'],
-            },
+            "constraints": [models.UniqueConstraint(fields=('edge_type', 'source', 'target'), name='one_pair_per_edge_type'),],
+},
         ),
         migrations.CreateModel(
             name='Ontology',
@@ -634,7 +645,8 @@ class Migration(migrations.Migration):
             options={
                 'verbose_name': 'ontology',
                 'verbose_name_plural': 'ontologies',
-            },
+            "constraints": [models.CheckConstraint(condition=models.Q(('document_types__len__lte', 500)), name='knowledge_ontology_document_types_items'), models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(django.db.models.functions.text.Length('remainder'), 67108864), name='knowledge_ontology_remainder_length'), models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(django.db.models.functions.text.Length('suppressed'), 67108864), name='knowledge_ontology_suppressed_length'), models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(django.db.models.functions.text.Length(django.db.models.functions.comparison.Cast('prefixes', models.TextField())), 1048576), name='knowledge_ontology_prefixes_size'), models.UniqueConstraint(fields=('domain', 'number'), name='one_ontology_per_version'), models.UniqueConstraint(condition=models.Q(('status', 'published')), fields=('domain',), name='one_published_ontology_per_domain'),],
+},
         ),
         migrations.CreateModel(
             name='OntologyClass',
@@ -669,7 +681,8 @@ class Migration(migrations.Migration):
                 'verbose_name': 'ontology class',
                 'verbose_name_plural': 'ontology classes',
                 'ordering': ['ontology', 'position', 'code'],
-            },
+            "constraints": [models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(django.db.models.functions.text.Length('definition_ja'), 10000), name='knowledge_ontologyclass_definition_ja_length'), models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(django.db.models.functions.text.Length('definition_en'), 10000), name='knowledge_ontologyclass_definition_en_length'), models.CheckConstraint(condition=models.Q(('synonyms__len__lte', 500)), name='knowledge_ontologyclass_synonyms_items'), models.CheckConstraint(condition=models.Q(('cues__len__lte', 500)), name='knowledge_ontologyclass_cues_items'), models.CheckConstraint(condition=models.Q(('exclusions__len__lte', 500)), name='knowledge_ontologyclass_exclusions_items'), models.CheckConstraint(condition=models.Q(('elements_ja__len__lte', 500)), name='knowledge_ontologyclass_elements_ja_items'), models.CheckConstraint(condition=models.Q(('elements_en__len__lte', 500)), name='knowledge_ontologyclass_elements_en_items'), models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(django.db.models.functions.text.Length('example'), 10000), name='knowledge_ontologyclass_example_length'), models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(django.db.models.functions.text.Length('example_polite'), 10000), name='knowledge_ontologyclass_example_polite_length'), models.UniqueConstraint(fields=('ontology', 'code'), name='one_class_per_code'), models.UniqueConstraint(fields=('ontology', 'iri'), name='one_class_per_iri'),],
+},
         ),
         migrations.CreateModel(
             name='OntologyProperty',
@@ -694,7 +707,8 @@ class Migration(migrations.Migration):
                 'verbose_name': 'ontology property',
                 'verbose_name_plural': 'ontology properties',
                 'ordering': ['ontology', 'code'],
-            },
+            "constraints": [models.UniqueConstraint(fields=('ontology', 'code'), name='one_property_per_code'), models.UniqueConstraint(fields=('ontology', 'iri'), name='one_property_per_iri'),],
+},
         ),
         migrations.CreateModel(
             name='Source',
@@ -716,7 +730,8 @@ class Migration(migrations.Migration):
                 'verbose_name': 'source',
                 'verbose_name_plural': 'sources',
                 'ordering': ['name'],
-            },
+            "constraints": [models.CheckConstraint(condition=models.Q(models.Q(('scan_every_minutes__gte', 1), ('scan_every_minutes__lte', 525600)), ('scan_every_minutes__isnull', True), _connector='OR'), name='knowledge_source_scan_every_minutes_bounds'),],
+},
         ),
         migrations.CreateModel(
             name='CollectionGrant',
@@ -765,90 +780,6 @@ class Migration(migrations.Migration):
             model_name='document',
             constraint=models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(django.db.models.functions.text.Length(django.db.models.functions.comparison.Cast('metadata', models.TextField())), 262144), name='knowledge_document_metadata_size'),
         ),
-        migrations.AddConstraint(
-            model_name='chunk',
-            constraint=models.UniqueConstraint(fields=('version', 'policy', 'index'), name='one_chunk_per_index'),
-        ),
-        migrations.AddConstraint(
-            model_name='embeddingset',
-            constraint=models.UniqueConstraint(condition=models.Q(('is_active', True)), fields=('is_active',), name='one_active_embedding_set'),
-        ),
-        migrations.AddConstraint(
-            model_name='figure',
-            constraint=models.UniqueConstraint(fields=('version', 'index'), name='one_figure_per_index'),
-        ),
-        migrations.AddIndex(
-            model_name='graphedge',
-            index=models.Index(fields=['source', 'type'], include=('target', 'classification'), name='graph_edge_forward'),
-        ),
-        migrations.AddIndex(
-            model_name='graphedge',
-            index=models.Index(fields=['target', 'type'], include=('source', 'classification'), name='graph_edge_backward'),
-        ),
-        migrations.AddIndex(
-            model_name='graphedge',
-            index=models.Index(fields=['collection', 'revision'], name='graph_edge_changes'),
-        ),
-        migrations.AddConstraint(
-            model_name='graphedge',
-            constraint=models.UniqueConstraint(fields=('source', 'type', 'target'), name='one_edge_per_ends_and_type'),
-        ),
-        migrations.AddIndex(
-            model_name='graphcontribution',
-            index=models.Index(condition=models.Q(('kind', 'document'), _negated=True), fields=['kind', 'source'], name='contribution_by_source'),
-        ),
-        migrations.AddConstraint(
-            model_name='graphcontribution',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('edge__isnull', True), ('node__isnull', False)), models.Q(('edge__isnull', False), ('node__isnull', True)), _connector='OR'), name='contribution_supports_one_thing'),
-        ),
-        migrations.AddConstraint(
-            model_name='graphcontribution',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('kind', 'document'), _negated=True), models.Q(('document__isnull', False), ('version__isnull', False)), _connector='OR'), name='contribution_of_a_document_has_one'),
-        ),
-        migrations.AddConstraint(
-            model_name='graphcontribution',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('kind', 'curator'), _negated=True), django.db.models.lookups.LessThanOrEqual(django.db.models.functions.text.Length(django.db.models.functions.comparison.Cast('facts', models.TextField())), 262144), _connector='OR'), name='knowledge_graphcontribution_facts_size'),
-        ),
-        migrations.AddConstraint(
-            model_name='guidelineedition',
-            constraint=models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(django.db.models.functions.text.Length(django.db.models.functions.comparison.Cast('guideline_changes', models.TextField())), 262144), name='knowledge_guidelineedition_guideline_changes_size'),
-        ),
-        migrations.AddConstraint(
-            model_name='guidelineedition',
-            constraint=models.UniqueConstraint(fields=('guideline', 'number'), name='one_guideline_edition_per_number'),
-        ),
-        migrations.AddConstraint(
-            model_name='guidelineedition',
-            constraint=models.UniqueConstraint(condition=models.Q(('status', 'published')), fields=('guideline',), name='one_published_edition_per_guideline'),
-        ),
-        migrations.AddConstraint(
-            model_name='guidelinearticle',
-            constraint=models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(django.db.models.functions.text.Length('text'), 100000), name='knowledge_guidelinearticle_text_length'),
-        ),
-        migrations.AddConstraint(
-            model_name='guidelinearticle',
-            constraint=models.CheckConstraint(condition=models.Q(('document_types__len__lte', 500)), name='knowledge_guidelinearticle_document_types_items'),
-        ),
-        migrations.AddConstraint(
-            model_name='guidelinearticle',
-            constraint=models.CheckConstraint(condition=models.Q(('headings__len__lte', 500)), name='knowledge_guidelinearticle_headings_items'),
-        ),
-        migrations.AddConstraint(
-            model_name='guidelinearticle',
-            constraint=models.CheckConstraint(condition=models.Q(('applies_when__len__lte', 500)), name='knowledge_guidelinearticle_applies_when_items'),
-        ),
-        migrations.AddConstraint(
-            model_name='guidelinearticle',
-            constraint=models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(django.db.models.functions.text.Length(django.db.models.functions.comparison.Cast('required_elements', models.TextField())), 1048576), name='knowledge_guidelinearticle_required_elements_size'),
-        ),
-        migrations.AddConstraint(
-            model_name='guidelinearticle',
-            constraint=models.UniqueConstraint(fields=('edition', 'code'), name='one_article_per_code_in_edition'),
-        ),
-        migrations.AddConstraint(
-            model_name='lexicalstatistics',
-            constraint=models.UniqueConstraint(fields=('field', 'policy'), name='one_row_of_lexical_statistics', nulls_distinct=False),
-        ),
         migrations.AddIndex(
             model_name='graphnode',
             index=django.contrib.postgres.indexes.GinIndex(fields=['keys'], name='graph_node_by_key'),
@@ -864,90 +795,6 @@ class Migration(migrations.Migration):
         migrations.AddIndex(
             model_name='graphnode',
             index=models.Index(fields=['type', '-id'], name='graph_node_by_type'),
-        ),
-        migrations.AddConstraint(
-            model_name='edgeends',
-            constraint=models.UniqueConstraint(fields=('edge_type', 'source', 'target'), name='one_pair_per_edge_type'),
-        ),
-        migrations.AddConstraint(
-            model_name='ontology',
-            constraint=models.CheckConstraint(condition=models.Q(('document_types__len__lte', 500)), name='knowledge_ontology_document_types_items'),
-        ),
-        migrations.AddConstraint(
-            model_name='ontology',
-            constraint=models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(django.db.models.functions.text.Length('remainder'), 67108864), name='knowledge_ontology_remainder_length'),
-        ),
-        migrations.AddConstraint(
-            model_name='ontology',
-            constraint=models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(django.db.models.functions.text.Length('suppressed'), 67108864), name='knowledge_ontology_suppressed_length'),
-        ),
-        migrations.AddConstraint(
-            model_name='ontology',
-            constraint=models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(django.db.models.functions.text.Length(django.db.models.functions.comparison.Cast('prefixes', models.TextField())), 1048576), name='knowledge_ontology_prefixes_size'),
-        ),
-        migrations.AddConstraint(
-            model_name='ontology',
-            constraint=models.UniqueConstraint(fields=('domain', 'number'), name='one_ontology_per_version'),
-        ),
-        migrations.AddConstraint(
-            model_name='ontology',
-            constraint=models.UniqueConstraint(condition=models.Q(('status', 'published')), fields=('domain',), name='one_published_ontology_per_domain'),
-        ),
-        migrations.AddConstraint(
-            model_name='ontologyclass',
-            constraint=models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(django.db.models.functions.text.Length('definition_ja'), 10000), name='knowledge_ontologyclass_definition_ja_length'),
-        ),
-        migrations.AddConstraint(
-            model_name='ontologyclass',
-            constraint=models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(django.db.models.functions.text.Length('definition_en'), 10000), name='knowledge_ontologyclass_definition_en_length'),
-        ),
-        migrations.AddConstraint(
-            model_name='ontologyclass',
-            constraint=models.CheckConstraint(condition=models.Q(('synonyms__len__lte', 500)), name='knowledge_ontologyclass_synonyms_items'),
-        ),
-        migrations.AddConstraint(
-            model_name='ontologyclass',
-            constraint=models.CheckConstraint(condition=models.Q(('cues__len__lte', 500)), name='knowledge_ontologyclass_cues_items'),
-        ),
-        migrations.AddConstraint(
-            model_name='ontologyclass',
-            constraint=models.CheckConstraint(condition=models.Q(('exclusions__len__lte', 500)), name='knowledge_ontologyclass_exclusions_items'),
-        ),
-        migrations.AddConstraint(
-            model_name='ontologyclass',
-            constraint=models.CheckConstraint(condition=models.Q(('elements_ja__len__lte', 500)), name='knowledge_ontologyclass_elements_ja_items'),
-        ),
-        migrations.AddConstraint(
-            model_name='ontologyclass',
-            constraint=models.CheckConstraint(condition=models.Q(('elements_en__len__lte', 500)), name='knowledge_ontologyclass_elements_en_items'),
-        ),
-        migrations.AddConstraint(
-            model_name='ontologyclass',
-            constraint=models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(django.db.models.functions.text.Length('example'), 10000), name='knowledge_ontologyclass_example_length'),
-        ),
-        migrations.AddConstraint(
-            model_name='ontologyclass',
-            constraint=models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(django.db.models.functions.text.Length('example_polite'), 10000), name='knowledge_ontologyclass_example_polite_length'),
-        ),
-        migrations.AddConstraint(
-            model_name='ontologyclass',
-            constraint=models.UniqueConstraint(fields=('ontology', 'code'), name='one_class_per_code'),
-        ),
-        migrations.AddConstraint(
-            model_name='ontologyclass',
-            constraint=models.UniqueConstraint(fields=('ontology', 'iri'), name='one_class_per_iri'),
-        ),
-        migrations.AddConstraint(
-            model_name='ontologyproperty',
-            constraint=models.UniqueConstraint(fields=('ontology', 'code'), name='one_property_per_code'),
-        ),
-        migrations.AddConstraint(
-            model_name='ontologyproperty',
-            constraint=models.UniqueConstraint(fields=('ontology', 'iri'), name='one_property_per_iri'),
-        ),
-        migrations.AddConstraint(
-            model_name='source',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('scan_every_minutes__gte', 1), ('scan_every_minutes__lte', 525600)), ('scan_every_minutes__isnull', True), _connector='OR'), name='knowledge_source_scan_every_minutes_bounds'),
         ),
         migrations.RunSQL(STORE_PLAIN, migrations.RunSQL.noop),
     ]

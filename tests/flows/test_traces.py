@@ -58,7 +58,12 @@ def test_a_call_is_followed_to_the_parser_the_engine_and_the_model(traced, recei
     (document,) = traced.wait_until_finished(document_id)
     assert document["status"] == "ready"
     assert traced.call("POST", "/search", json={"query": "極秘案件の応答時間"}).status_code == 200
-    asked = {"document_id": document_id, "checklist": "basic-design", "use_llm": True}
+    asked = {
+        "document_id": document_id,
+        "checklist": "basic-design",
+        "check_items": ["BD-B06"],
+        "options": {"sweep": "off", "second_opinion": "off"},
+    }
     review = traced.call("POST", "/reviews", json=asked)
     assert review.status_code == 202, review.text
     review_id = review.json()["review_id"]
