@@ -22,6 +22,7 @@ from review.rules.consistency.fact_names import EXAMPLE, conditions_of
 from review.rules.consistency.facts import read_facts
 from review.rules.consistency.item_tables import rows_twice, types_otherwise
 from review.rules.consistency.matrices import marks_otherwise
+from review.rules.consistency.mention_pairs import mentioned_otherwise
 from review.rules.consistency.quantities import Quantity, amounts, generic_labels, read_quantities
 from review.rules.consistency.sequences import read_sequences
 from review.rules.consistency.stated_twice import (
@@ -69,6 +70,7 @@ def conflicting_value(target: RuleInput) -> RuleOutcome:
         *cases_at_odds(target.text, target.sections, target.blocks),
         *marks_otherwise(target.text, target.sections, target.blocks),
         *exclusive_decisions(target.text, target.sections, target.blocks),
+        *mentioned_otherwise(target),
     ]
     if not (
         quantities or facts or orders or compared or stated or amounts(read_prose(target.text, target.blocks).masked)

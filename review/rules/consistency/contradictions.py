@@ -9,6 +9,7 @@ from itertools import pairwise
 
 from knowledge.types.documents import Section
 from review.rules.consistency.fact_making import About, Fact
+from review.rules.consistency.fact_names import is_measure
 from review.rules.consistency.facts import read_facts
 from review.rules.consistency.sequences import disordered, read_sequences
 from review.rules.traceability.across import same_thing
@@ -135,11 +136,16 @@ def _recorded(facts: tuple[Fact, ...]) -> dict[str, set[About]]:
 
 
 def _are_records(facts: list[Fact], recorded: dict[str, set[About]], target: RuleInput) -> bool:
-    """Whether the facts are listed in sections side by side, or that list several of the same: each is of one thing."""
-    is_version = facts[0].kind == "version"
+    """Whether the facts are listed in sections side by side, or that list several of the same: each is of one thing.
+
+    What limits a rate, a number or a time in sections side by side limits that of each, in a sentence, too.
+    """
+    homes = list(dict.fromkeys(fact.home for fact in facts))
+    is_version, has_limit = facts[0].kind == "version", any(fact.bound for fact in facts)
+    if has_limit and is_measure(facts[0].name):
+        return are_siblings(homes, target.sections)
     if not is_version and (len({fact.table >= 0 for fact in facts}) > 1 or any(fact.is_sentence for fact in facts)):
         return False
-    homes = list(dict.fromkeys(fact.home for fact in facts))
     shared = any(len(recorded[one] & recorded[other]) > _SHARED_ABOUTS for one, other in pairwise(homes))
     return shared or are_siblings(homes, target.sections)
 
@@ -164,7 +170,7 @@ def _differ(one: Fact, other: Fact) -> bool:
         comparable = (bounds <= _UNLIMITED and bounds != {"max", "min"}) or len(bounds) == 1
         return comparable and "other" not in bounds and not _is_as_much(one, other)
     if one.kind == "date":
-        return _dates_differ(one.value, other.value)
+        return dates_differ(one.value, other.value)
     if one.kind == "name":
         return one.value not in other.value and other.value not in one.value
     if one.kind == "version":
@@ -200,7 +206,7 @@ def _is_as_much(one: Fact, other: Fact) -> bool:
     return all(min(a, b) >= _LONG_TIME_S and abs(a - b) <= _MONTHS_DIFFER * max(a, b) for a, b in pairs)
 
 
-def _dates_differ(one: str, other: str) -> bool:
+def dates_differ(one: str, other: str) -> bool:
     """Compare two days, months or spans of them as far as both are told: 2026年4月 agrees with 4月1日."""
     for first, second in zip(one.split("~"), other.split("~"), strict=False):
         for part, counterpart in zip(first.split("-"), second.split("-"), strict=False):

@@ -35,7 +35,7 @@ def facts_of_lists(facts: Facts) -> Iterator[Fact]:
         found = _LISTED.search(title)
         if not found or facts.is_skipped(table.header.start) or not _is_alone(section, table, facts):
             continue
-        counts = _counts(table)
+        counts = row_counts(table)
         if not counts or max(counts) < _FEWEST:
             continue
         head = table.header
@@ -54,7 +54,7 @@ def _is_alone(section: Section, table: Table, facts: Facts) -> bool:
     return len(tables) == 1 and tables[0].start <= table.header.start < tables[0].end
 
 
-def _counts(table: Table) -> set[int]:
+def row_counts(table: Table) -> set[int]:
     """The numbers that a reader may come to: rows, distinct numbers, distinct names."""
     rows = [row for row in table.rows if any(cell.text.strip() for cell in row.cells)]
     rows = [

@@ -15,8 +15,18 @@ BRACKETS = re.compile(r"[(（\[【][^()（）\[\]【】]*[)）\]】]")
 _JAPANESE = re.compile(r"[一-龯ァ-ヴ]{2,}")
 _UNIT_REMARK = re.compile(r"税込|単位|目安|予定|必須|任意|以下|以上|以内|略|※")
 _OWN_CONDITION = re.compile(r"[0-9a-z一二三四五六甲乙元]|(?:度|リスク|レベル|ランク|クラス)[がはの:]?「?[最高中低重軽]")
+_MEASURE = re.compile(r"(?:率|数|量|額|費|時間|期間|期限|サイズ|容量|頻度|間隔)[はが:： ]*$")
 _LONGEST = 60
 _ROUNDS = 4
+
+
+def is_measure(before: str) -> bool:
+    """Tell whether what stands before a value names a quantity, which anything may have: 合格率は, 保存期間.
+
+    >>> is_measure("合格率は"), is_measure("開発担当")
+    (True, False)
+    """
+    return _MEASURE.search(before) is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -28,9 +28,15 @@ _READERS = (
 )
 
 
+@lru_cache(maxsize=4)
+def facts_of(text: str, sections: tuple[Section, ...], blocks: tuple[Block, ...]) -> Facts:
+    """Return the document as facts are made from it."""
+    return Facts(text, sections, blocks)
+
+
 @lru_cache(maxsize=8)
 def read_facts(text: str, sections: tuple[Section, ...], blocks: tuple[Block, ...]) -> tuple[Fact, ...]:
     """Return the facts of a document in its order."""
-    facts = Facts(text, sections, blocks)
+    facts = facts_of(text, sections, blocks)
     found = [fact for reader in _READERS for fact in reader(facts)]
     return tuple(sorted(found, key=lambda each: (each.start, each.end, each.about)))

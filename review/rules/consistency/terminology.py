@@ -154,8 +154,7 @@ def undefined_abbreviation(target: RuleInput) -> RuleOutcome:
 @lru_cache(maxsize=1)
 def known_abbreviations() -> frozenset[str]:
     """Return the abbreviations that need no explanation."""
-    table = shipped("abbreviations")
-    return frozenset((*table["known"]["words"], *table["products"]["words"]))
+    return frozenset(word for group in shipped("abbreviations").values() for word in group["words"])
 
 
 def _used(target: RuleInput) -> dict[str, list[Span]]:

@@ -15,12 +15,14 @@ from knowledge.text.tables import Cell, Row, Table, read_table, read_tables
 from knowledge.types.documents import BlockKind
 from review.rules.base import finding, rule, skipped
 from review.rules.consistency.enumerations import enumerations
+from review.rules.consistency.fact_lists import row_counts
 from review.rules.consistency.quantities import find_amounts
 from review.rules.prose import read_prose
 from review.rules.structure.headings import heading_span
 from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span
 
 _TOTAL = re.compile(r"(?:総)?合計(?:\s*[(（].*)?|総計|計|total", re.IGNORECASE)
+_EXCLUDED = re.compile(r"\((?P<name>[^()]{2,20}?)(?:は|を)?(?:除く|除き|含まない|含まず|対象外)\)")
 _SUBTOTAL = re.compile(r"小計|中計|subtotal", re.IGNORECASE)
 # Rates, means and running numbers are not added up.
 _NOT_ADDED = re.compile(
@@ -32,6 +34,11 @@ _COUNT_WORD = r"つ|点|種類?|項目|個|件|段階|層|要素|機能|原則|�
 _FEW = r"[0-9]{1,2}|[二三四五六七八九]"
 _ANNOUNCED = re.compile(
     rf"(?:次|以下|下記)(?:の|に示す|に挙げる)\s*({_FEW})\s*(?:{_COUNT_WORD})(?!目|以上|以下|程度)[^。\n]{{0,40}}[。:]?\s*$"
+)
+# 移すファイルは、次の5件とする。, with the table right below.
+_ANNOUNCED_ROWS = re.compile(
+    rf"(?:次|以下|下記)の\s?({_FEW})\s?(?:{_COUNT_WORD}|本|表|名|人|台|社|か所|箇所|[ァ-ヴー]{{2,12}})"
+    r"(?!目|以上|以下|程度|のうち|の中|から|または|又は|いずれ)[^。\n]{0,40}(?:。|:|$)"
 )
 # 本システムは3つの機能で構成する。, with the list right below.
 _MADE_OF = re.compile(
@@ -71,6 +78,7 @@ def total_mismatch(target: RuleInput) -> RuleOutcome:
     checked = [
         *_table_totals(target),
         *_announced(target),
+        *_announced_rows(target),
         *_headed(target),
         *_counted_rows(target),
         *_with_parts(target),
@@ -102,9 +110,15 @@ def _total_rows(table: Table) -> Iterator[Mismatch]:
             continue
         for index, header in enumerate(table.header.cells):
             if index < len(row.cells) and not _NOT_ADDED.search(header.text):
-                cells = [part.cells[index] for part in parts if index < len(part.cells)]
+                cells = [part.cells[index] for part in _counted_in(name, parts) if index < len(part.cells)]
                 yield from _compared(f"{name}・{header.text}" if header.text else name, row.cells[index], cells)
         parts = []
+
+
+def _counted_in(name: str, parts: list[Row]) -> list[Row]:
+    """Leave out the rows that a total names as left out: 合計（UTを除く）."""
+    excluded = _EXCLUDED.search(narrow(name))
+    return [part for part in parts if excluded is None or excluded["name"] not in narrow(_label(part))]
 
 
 def _label(row: Row) -> str:
@@ -170,6 +184,22 @@ def _announced(target: RuleInput) -> Iterator[Mismatch]:
         place_of = Span(start=match.start(), end=match.start() + len(match.group().rstrip()))
         name = target.text[place_of.start : place_of.end].rstrip("。:：")
         yield Mismatch(name=name, stated=str(stated), counted=str(counted), parts=counted, places=(place_of,))
+
+
+def _announced_rows(target: RuleInput) -> Iterator[Mismatch]:
+    """Hold the number of things that a paragraph announces against the rows of the table right below it."""
+    plain = narrow(target.text)
+    for before, after in pairwise(target.blocks):
+        if before.kind is not BlockKind.PARAGRAPH or after.kind is not BlockKind.TABLE:
+            continue
+        match, table = _ANNOUNCED_ROWS.search(plain, before.start, before.end), read_table(target.text, after)
+        if not match or table is None or not (counts := row_counts(table)):
+            continue
+        stated = read_numeral(match[1])
+        counted = stated if stated in counts else max(counts)
+        span = Span(start=match.start(), end=match.end())
+        name = target.text[span.start : span.end].rstrip("。:：")
+        yield Mismatch(name=name, stated=str(stated), counted=str(counted), parts=max(counts), places=(span,))
 
 
 def _headed(target: RuleInput) -> Iterator[Mismatch]:

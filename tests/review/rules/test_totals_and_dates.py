@@ -168,3 +168,27 @@ def test_a_number_is_held_against_the_names_beside_it(said, stated, counted):
 )
 def test_names_that_agree_or_may_be_counted_otherwise_pass(said):
     assert getattr(outcome("consistency.total_mismatch", HEAD + said + "\n"), "findings", ()) == ()
+
+
+@pytest.mark.parametrize(
+    ("said", "rows", "expected"),
+    [
+        ("定期に動く処理は次の3本である。詳しくは別紙を参照。", 4, [("3", "4")]),
+        ("画面を以下の4つの部品に分ける。", 4, []),
+        ("次の5件を移す。", 4, [("5", "4")]),
+        ("次の3つから選ぶ。", 4, []),
+    ],
+)
+def test_an_announced_number_is_held_against_the_rows_of_the_table_below(
+    said: str, rows: int, expected: list[tuple[str, str]]
+) -> None:
+    listed = "\n".join(f"| 部品{letter} | 役割{letter} |" for letter in "ABCD"[:rows])
+    found = outcome("consistency.total_mismatch", f"# 章\n\n{said}\n\n| 名 | 役割 |\n|---|---|\n{listed}\n")
+    assert [(each.data["stated"], each.data["counted"]) for each in found.findings] == expected
+
+
+@pytest.mark.parametrize(("total", "expected"), [("5日", []), ("7日", [("7", "5")])])
+def test_a_total_leaves_out_the_rows_that_it_names(total: str, expected: list[tuple[str, str]]) -> None:
+    rows = "| 結合 | 2日 |\n| 単体（UT） | 並行して行う |\n| 総合 | 3日 |\n" + f"| 合計（UTを除く） | {total} |\n"
+    found = outcome("consistency.total_mismatch", f"# 日程\n\n| 工程 | 期間 |\n|---|---|\n{rows}")
+    assert [(each.data["stated"], each.data["counted"]) for each in found.findings] == expected

@@ -1,0 +1,128 @@
+from __future__ import annotations
+
+import pytest
+
+from tests.review.markdown import outcome_of, rule_input
+
+RULE = "consistency.conflicting_value"
+
+
+def document(*chapters: str) -> str:
+    return "# 設計書\n\n" + "\n\n".join(
+        f"## {number}. 章その{number}\n\n{text}" for number, text in enumerate(chapters, 1)
+    )
+
+
+def table(header: str, *rows: str) -> str:
+    return "\n".join([f"| {header} |", "|" + "---|" * (header.count("|") + 1), *(f"| {row} |" for row in rows)])
+
+
+def told(*chapters: str) -> list[list[str]]:
+    found = outcome_of(RULE, rule_input(document(*chapters))).findings
+    return [each.data["values"] for each in found]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        (
+            table("ID | 要件", "NFR-07 | 窓口での申請1件の入力から受付票の印刷までを5分以内に終える"),
+            table("ID | 基準", "AC-02 | 窓口での申請1件の入力から受付票の印刷まで3分以内（確認の時間を含む）"),
+            "窓口での申請1件の入力から受付票の印刷までを300秒以内に終える。",
+        ),
+        (
+            "- 応答: 申請一覧画面（最初の画面）は2秒以内に表示する",
+            table("項目 | 方針", "応答時間 | 申請一覧画面を4秒以内に表示する"),
+            table("項目 | 方針", "応答時間 | 申請一覧画面を2秒以内に表示する"),
+        ),
+        (
+            "委託契約書の別紙2に残る12件は、次の版で反映する。",
+            "委託契約書の別紙2（保留）に残る11件については、協議のうえ決める。",
+            "委託契約書の別紙2（保留）に残る12件については、協議のうえ決める。",
+        ),
+        (
+            table("番号 | 画面", "4 | 空室照会（3通り）"),
+            "- 空室照会（利用規程6条）：日付からと施設からの2通りとする",
+            "- 空室照会（利用規程6条）：日付から、施設から、地図からの3通りとする",
+        ),
+        (
+            "│ └─ 運用担当（2名）: 監視",
+            table("役割 | 内容", "運用担当（3名） | 監視と一次対応"),
+            table("役割 | 内容", "運用担当（2名） | 監視と一次対応"),
+        ),
+        (
+            "処理中のまま30分のlock-timeoutを過ぎたものは戻す。",
+            table("事象 | 対処", "処理が終わらない | lock-<br>timeout（既定60分）の後に戻る"),
+            table("事象 | 対処", "処理が終わらない | lock-<br>timeout（既定30分）の後に戻る"),
+        ),
+        (
+            table("時刻 | 命令 | 役割", "01:30 | send-notices | 督促状送付ジョブ", "03:00 | clean | 掃除"),
+            "再起動の後は、送付ジョブ（納付書 01:00・督促状 02:00）が残りを送る。",
+            "再起動の後は、送付ジョブ（納付書 01:00・督促状 01:30）が残りを送る。",
+        ),
+        (
+            "- 証跡の保存期間: 7年間",
+            "- 保存期間: 証跡と同じ5年間とする。",
+            "- 保存期間: 証跡と同じ84か月とする。",
+        ),
+        (
+            "業務データの複製は毎日取得する。",
+            table("項目 | 内容", "業務データの複製 | 週1回、遠隔地に取得する"),
+            table("項目 | 内容", "業務データの複製 | 日次、遠隔地に取得する"),
+        ),
+        (
+            "進捗報告会は毎週月曜日に開く。",
+            table("会議 | 開催", "進捗報告会 | 毎週水曜日"),
+            table("会議 | 開催", "進捗報告会 | 毎週月曜日"),
+        ),
+        (
+            "本庁の台帳サーバ（DB 名 daicho_main）に置く。",
+            "本庁の台帳サーバ（DB 名 daicho2）から読む。",
+            "本庁の台帳サーバ（DB 名 daicho_main）から読む。",
+        ),
+        (
+            "管理画面はポート番号 8443 で待つ。",
+            table("画面 | 待ち受け", "管理画面 | ポート 9443"),
+            table("画面 | 待ち受け", "管理画面 | ポート 8443"),
+        ),
+        (
+            "監視サーバの接続先は 192.168.10.21 とする。",
+            table("機器 | 接続先", "監視サーバ | 192.168.10.22"),
+            table("機器 | 接続先", "監視サーバ | 192.168.10.21"),
+        ),
+    ],
+)
+def test_two_values_beside_the_same_words_contradict_whatever_names_them(one: str, other: str, same: str) -> None:
+    assert len(told(one, "間の章。", other)) == 1
+    assert told(one, "間の章。", same) == []
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("申請一覧画面は2秒以内に表示する。", "帳票の一覧画面は10秒以内に表示する。"),
+        ("平日は運用担当（2名）を置く。", "休日は運用担当（1名）を置く。"),
+        ("本番環境の監視サーバは 192.168.10.21 とする。", "検証環境の監視サーバは 192.168.20.21 とする。"),
+        ("相談の受付は9時から行う。", "- 相談の受付: 9:00〜17:00"),
+        ("進捗報告会は毎週月曜日に開く。", "課題検討会は毎週水曜日に開く。"),
+        (
+            table("項目 | 値", "用紙の大きさ | 210 × 297"),
+            table("項目 | 値", "用紙の大きさ | 297 × 420"),
+        ),
+        (
+            "表記の統一ルール（総務省 2020年12月18日）",
+            "活用の手引き（総務省 2019年5月21日）",
+        ),
+    ],
+)
+def test_values_of_other_things_conditions_and_records_do_not_contradict(one: str, other: str) -> None:
+    assert told(one, "間の章。", other) == []
+
+
+def test_limits_of_sections_side_by_side_are_their_own() -> None:
+    text = "# 計画\n\n## 1. 完了基準\n\n### 1.1 結合テスト\n\n- Pass率 100%\n\n### 1.2 総合テスト\n\n- Pass率 95%以上\n"
+    assert outcome_of(RULE, rule_input(text)).findings == ()
+
+
+def test_a_value_that_four_places_give_four_ways_is_a_property_of_many_things() -> None:
+    assert told(*(f"巡回点検の拠点（{count}か所）を回る。" for count in (3, 5, 8, 9))) == []
