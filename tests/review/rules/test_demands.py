@@ -36,6 +36,9 @@ def test_measurable_requirements_without_a_figure_are_one_finding():
     [
         "NFR-001 | 応答時間 | ３秒以内に表示する",
         "NFR-001 | 応答時間 | ≤ 5分",
+        "NFR-001 | 可用性 | 稼働率は月間 99.5 % 以上とする",
+        "NFR-001 | 応答時間 | 0.5 秒以内に表示する",
+        "NFR-001 | 復旧 | 1.5 時間以内に復旧する",
         "NFR-001 | 冗長性 | サーバーを二重化する（二重）",
         "NFR-001 | 可用性 | 別紙1 SLA による",
     ],
@@ -46,6 +49,11 @@ def test_a_figure_or_a_reference_to_one_is_enough(row):
 
 def test_the_number_of_the_requirement_is_no_figure():
     assert outcome(FIGURES, "# 要件定義書\n\n### NFR-012: 性能\n\n高速に処理する。\n").findings
+
+
+def test_the_number_of_a_section_or_a_version_is_no_figure():
+    assert outcome(FIGURES, requirements("NFR-001 | 応答時間 | 3.2 時間帯の区分ごとに速やかに表示する")).findings
+    assert outcome(FIGURES, requirements("NFR-001 | 応答性能 | 1.1.2 秒単位で速やかに表示する")).findings
 
 
 def test_qualities_that_no_figure_decides_are_not_judged():
