@@ -80,17 +80,21 @@ def _some(sections: Sequence[Section], asked: str) -> object:
     if not titles:
         return _("It has no headings: leave section out.")
     near = difflib.get_close_matches(asked, titles, SUGGESTED, 0.3) or titles[:SUGGESTED]
-    return _Some(near)
+    return _Some(near, more=len(titles) - len(near))
 
 
 class _Some:
     """Headings, written in the language that is active when they are shown."""
 
-    def __init__(self, titles: Sequence[str]) -> None:
+    def __init__(self, titles: Sequence[str], *, more: int) -> None:
         self._titles = titles
+        self._more = more
 
     def __str__(self) -> str:
-        return str(_("Sections that there are: {titles}.")).format(titles=", ".join(one[:80] for one in self._titles))
+        titles = ", ".join(one[:80] for one in self._titles)
+        if not self._more:
+            return str(_("Sections that there are: {titles}.")).format(titles=titles)
+        return str(_("Sections that there are: {titles}, and {more} more.")).format(titles=titles, more=self._more)
 
 
 def _path(asked: str) -> list[str]:

@@ -134,7 +134,7 @@ async def upload_document(
     ] = "auto",
     collection: Annotated[str, Field(max_length=63, description="slug of the collection")] = "default",
     path: Annotated[str, Field(max_length=1000, description="in the collection; default: filename")] = "",
-    title: Annotated[str, Field(max_length=500, description="default: filename")] = "",
+    title: Annotated[str, Field(max_length=500, description="default: the text's own, else filename")] = "",
     replace: Annotated[bool, Field(description="take over a path of another uploader (curators)")] = False,
     anonymise: Annotated[
         list[str] | None,

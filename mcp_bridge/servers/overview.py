@@ -116,7 +116,8 @@ def list_reviews(
     if document_id:
         get_document(principal, document_id)  # who may not see it is told that it is not there
     scope = cursor_scope("mcp.reviews", document_id=document_id)
-    page = paginate_keyset(find_reviews(principal, document_id=document_id), limit=limit, cursor=cursor, scope=scope)
+    found = find_reviews(principal, document_id=document_id).select_related("version__document")
+    page = paginate_keyset(found, limit=limit, cursor=cursor, scope=scope)
     notices = [NO_REVIEW] if not page.items and cursor is None else []
     return ReviewPage(
         items=[review_row_out(review) for review in page.items], next_cursor=page.next_cursor, notices=notices

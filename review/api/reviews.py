@@ -124,6 +124,7 @@ def list_reviews(
 ) -> KeysetPage[ReviewRowOut]:
     """List reviews, newest first."""
     found = reviews.list_reviews(request.principal, document_id=filters.document_id, status=filters.status)
+    found = found.select_related("version__document")
     scope = cursor_scope("reviews", filters)
     return paginate_keyset(found, limit=page.limit, cursor=page.cursor, scope=scope).map(review_row_out)
 

@@ -188,6 +188,7 @@ class ReviewRowOut(BaseModel):
 
     review_id: str
     document_id: str
+    title: str | None
     version: int
     checklist: ChecklistRef
     status: str
@@ -198,8 +199,12 @@ class ReviewRowOut(BaseModel):
 
 
 def review_row_out(review: Review) -> ReviewRowOut:
-    """Expects checklist_version__checklist to be selected."""
-    return filled(ReviewRowOut, review, **_named(review))
+    """``title`` is the document's, None when that was deleted.
+
+    Expects checklist_version__checklist and version__document to be selected.
+    """
+    title = review.version.document.title if review.version else None
+    return filled(ReviewRowOut, review, title=title, **_named(review))
 
 
 def _named(review: Review) -> dict[str, object]:

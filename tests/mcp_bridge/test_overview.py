@@ -50,6 +50,15 @@ async def test_a_section_is_read_by_number_heading_or_path_and_the_outline_leads
     assert outline[0]["section"] in refused.content[0].text
 
 
+async def test_a_section_that_is_not_there_is_refused_with_how_many_more_there_are(site):
+    text = "# 長い目次\n\n" + "".join(f"## {number} 章その{number}\n\n本文である。\n\n" for number in range(1, 13))
+    async with site.client("hub", language="ja") as client:
+        document_id = (await upload(client, "長い目次.md", content=text, document_type="other"))["document_id"]
+        refused = await client.call_tool("get_section", {"document_id": document_id, "section": "第百条"})
+    assert refused.is_error
+    assert "7 章その7、ほか 5 件" in refused.content[0].text
+
+
 async def test_a_long_section_is_read_in_pages(site):
     text = "# 長い文書\n\n" + "貸出期間は二週間とする。\n" * 2_100
     async with site.client("hub") as client:
@@ -99,12 +108,14 @@ async def test_equal_calls_while_a_review_runs_are_one_review(site):
         assert {first["review_id"], second["review_id"]} == {row["review_id"] for row in listed["items"]}
         shown = await call(client, "review_document", document_id=document_id, review_id=first["review_id"])
         again = await call(client, "review_document", document_id=document_id)
+        listed = await call(client, "list_reviews", document_id=document_id)
         refused = await client.call_tool("review_document", {"document_id": "doc_x", "review_id": first["review_id"]})
     assert shown["review_id"] == first["review_id"]
     assert shown["status"] == "completed"
     assert again["review_id"] != first["review_id"], "one that has finished is not joined"
     unchanged = {"fixed": 0, "new": 0, "open": again["total_findings"], "undecided": 0}
     assert {name: again["since"][name] for name in unchanged} == unchanged
+    assert {row["title"] for row in listed["items"]} == {"図書館システム基本設計書"}
     assert refused.is_error
 
 
