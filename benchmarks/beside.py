@@ -154,7 +154,7 @@ def running(name: str, root: Path) -> Iterator[Site]:
         )  # fmt: skip
         try:
             url = f"http://127.0.0.1:{port}"
-            wait_for(lambda: is_ready(url), "the hub")
+            wait_for(lambda: is_ready(url), "the hub", within_s=600)
             made = subprocess.run([python, "-c", HUB_OF], cwd=root, env=environment, check=True, stdout=-1, text=True)
             tokens = json.loads(made.stdout.splitlines()[-1])
             clients = {
@@ -267,7 +267,7 @@ def main() -> None:
     parser.add_argument("other", type=Path)
     parser.add_argument("--rounds", type=int, default=300)
     parser.add_argument("--documents", type=int, default=12)
-    parser.add_argument("--only", default="", help="calls whose kind begins so, and no reviews")
+    parser.add_argument("--only", default="", help="calls whose kind begins so, with commas between, and no reviews")
     asked = parser.parse_args()
     folder = Path(os.environ["HUB_TEST_DATA"]) / "documents"
     files = sorted(path for path in folder.rglob("*") if path.suffix in DOCUMENTS)
@@ -281,7 +281,7 @@ def main() -> None:
         if not asked.only:
             report("one document, reviewed", sites, lambda site, turn: [review(site, one(site.documents, turn))], 30)
         for name, call in CALLS.items():
-            if not name.startswith(asked.only):
+            if not name.startswith(tuple(asked.only.split(","))):
                 continue
             for turn in range(1000, 1020):
                 for site in sites:
