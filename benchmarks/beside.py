@@ -169,7 +169,8 @@ def running(name: str, root: Path) -> Iterator[Site]:
 
 def answering(supervisor: int, home: Path) -> list[int]:
     """The processes that answer a call: web, and PostgreSQL with one for each connection."""
-    web = [one for one in children(supervisor) if b"\0web\0" in Path(f"/proc/{one}/cmdline").read_bytes()]
+    started = {one: Path(f"/proc/{one}/cmdline").read_bytes() for one in children(supervisor)}
+    web = [one for one, line in started.items() if b"\0web\0" in line or b"\0uvicorn\0" in line]  # older ones
     (postmaster,) = (int(file.read_text().split()[0]) for file in home.rglob("postmaster.pid"))
     return [*web, postmaster, *children(postmaster)]
 
