@@ -16,6 +16,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -49,6 +50,30 @@ def patterns() -> dict[str, re.Pattern[str]]:
     """
     listed = subprocess.run([sys.executable, "-m", "tests.hub.core.every_pattern"], cwd=ROOT, check=True, stdout=-1)
     return {name: re.compile(pattern, flags) for name, pattern, flags in json.loads(listed.stdout)}
+
+
+def shipped_patterns() -> dict[str, re.Pattern[str]]:
+    """What repeats something and can be compiled, of the strings that review/data holds, by file and keys."""
+    found = {}
+    for path in sorted((ROOT / "review" / "data").glob("*.json")):
+        for name, written in _strings(json.loads(path.read_text(encoding="utf-8")), path.name):
+            with suppress(re.error):  # no pattern, but a text with brackets
+                if _REPEATS.search(written):
+                    found[name] = re.compile(written)
+    return found
+
+
+_REPEATS = re.compile(r"[*+}]")
+_TOLD = frozenset({"ja", "en", "why"})
+
+
+def _strings(value: Any, name: str) -> Iterator[tuple[str, str]]:
+    if isinstance(value, str):
+        yield name, value
+    elif isinstance(value, dict | list):
+        for key, each in value.items() if isinstance(value, dict) else enumerate(value):
+            if key not in _TOLD:
+                yield from _strings(each, f"{name} {key}")
 
 
 class Pieces:
@@ -181,6 +206,28 @@ def test_no_pattern_of_any_module_reads_a_text_in_more_than_linear_time() -> Non
     assert set(BOUNDED) <= set(found)
     tried = {name: pattern for name, pattern in found.items() if name.partition("[")[0] not in BOUNDED}
     assert [line for name, pattern in tried.items() for line in problems(name, pattern)] == []
+
+
+def test_no_pattern_of_the_shipped_data_reads_a_text_in_more_than_linear_time() -> None:
+    found = shipped_patterns()
+    assert "due.json title_tail" in found
+    assert [line for name, pattern in found.items() for line in _slow_texts(name, pattern)] == []
+
+
+def _slow_texts(name: str, pattern: re.Pattern[str]) -> list[str]:
+    """Name the texts that a pattern is slow over: of its parts, and with an end that none of it matches."""
+
+    def search(text: str) -> object:
+        return sum(1 for _ in pattern.finditer(f"{text}\0"))
+
+    kinds_of_text = Pieces(pattern).kinds_of_text()
+    return [
+        f"{name} over {head!r} and many {unit!r}" for head, unit in kinds_of_text if grows_too_fast(search, head, unit)
+    ]
+
+
+def test_the_test_sees_a_repeated_group_of_repeated_parts() -> None:
+    assert _slow_texts("title", re.compile(r"(?:書|[(（].*[)）])+$"))
 
 
 @pytest.mark.parametrize("slow", [r"[a-z.]+@", r"(?:の?(?:仕様書?|書))*x"])
