@@ -1,20 +1,25 @@
-"""Measure the pages of reviewers, and of who gives rights, in a hub with many findings.
+"""Measure the pages of reviewers, of who gives rights, and every page that names no row, in a hub with many findings.
 
 ``python -m benchmarks.desk_pages`` fills an embedded PostgreSQL in a scratch folder as `benchmarks.pages` does (20,000
 documents, 5,000 reviews), and adds ``--findings`` rows (200,000) in equal shares to the reviews, 500 people and 100
 collections, without files and without vectors. It asks each page as a reviewer, those about rights as a superuser,
-through Django's test client, with all of the hub's middleware. The first look at each page is not counted. Prints
-what `benchmarks.pages` prints.
+and with ``--every`` also all that the addresses of the site have without a row's id, as a superuser, through Django's
+test client, with all of the hub's middleware. The first look at each page is not counted. Prints what
+`benchmarks.pages` prints.
 """
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from benchmarks.pages import fill, measure_page
 from benchmarks.scratch import scratch_hub
+
+if TYPE_CHECKING:
+    from django.test import Client
 
 CHECKS, OWN, WAIVED, PEOPLE, COLLECTIONS = 5, 3_000, 600, 500, 100
 PAGES = (
@@ -36,6 +41,7 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, help="keep the hub here, and use it again")
     parser.add_argument("--slowest", type=int, default=0, help="print as many of the slowest statements of each page")
     parser.add_argument("--only", default="", help="measure the pages whose address has this in it")
+    parser.add_argument("--every", action="store_true", help="also measure each page whose address names no row")
     arguments = parser.parse_args()
     with scratch_hub(arguments.folder, ALLOWED_HOSTS="testserver"):
         from review.models import Finding
@@ -44,7 +50,7 @@ def main() -> None:
             fill(arguments.documents)
             _add_findings(arguments.findings)
             _add_people()
-        _measure(arguments.rounds, arguments.slowest, arguments.only)
+        _measure(arguments.rounds, arguments.slowest, arguments.only, is_every=arguments.every)
 
 
 def _add_findings(number: int) -> None:
@@ -130,7 +136,7 @@ def _add_people() -> None:
         cursor.execute("ANALYZE")
 
 
-def _measure(rounds: int, slowest: int, only: str) -> None:
+def _measure(rounds: int, slowest: int, only: str, *, is_every: bool) -> None:
     from django.contrib.auth.models import User
     from django.test import Client
 
@@ -148,10 +154,35 @@ def _measure(rounds: int, slowest: int, only: str) -> None:
     for person, pages in (("担当", PAGES), ("総括", PAGES_OF_RIGHTS)):
         client = Client(headers={"Accept-Language": "ja", "Accept-Encoding": "gzip"})
         client.force_login(User.objects.get(username=person))
-        for page in (one for one in pages if only in one):
+        more = _pages_without_a_row(client) if is_every and pages is PAGES_OF_RIGHTS else []
+        for page in (one for one in (*pages, *more) if only in one):
             address = page.format(**given)
             client.get(address)
             measure_page(client, page, address, rounds=rounds, slowest=slowest)
+
+
+def _pages_without_a_row(client: Client) -> list[str]:
+    """The addresses that name no row and open for the person as whole pages: what the site has beside pages of rows."""
+    from django.urls import get_resolver
+
+    answers = ((one, client.get(one)) for one in dict.fromkeys(_addresses(get_resolver().url_patterns, "/")))
+    return [one for one, answer in answers if answer.status_code == 200 and not answer.streaming and _is_whole(answer)]
+
+
+def _is_whole(answer: Any) -> bool:
+    return bool(answer.headers["Content-Type"].startswith("text/html") and b"<html" in answer.content[:2000])
+
+
+def _addresses(patterns: list[Any], start: str) -> Iterator[str]:
+    from django.urls import URLResolver
+    from django.urls.resolvers import RoutePattern
+
+    for one in patterns:
+        address = f"{start}{one.pattern}"
+        if isinstance(one, URLResolver):
+            yield from _addresses(one.url_patterns, address)
+        elif isinstance(one.pattern, RoutePattern) and "<" not in address:
+            yield address
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Classification, Principal, Scope
+from hub.core.arrays import IsAnyOf
 from hub.core.bounds import CURATED_JSON, LONG_TEXT, largest_json, longest_text
 from hub.core.given_fields import GivenJson, GivenText
 from hub.core.ids import new_id
@@ -62,15 +63,6 @@ class HasRelatedAbove(Func):
         " JOIN knowledge_collection AS collection ON collection.id = document.collection_id"
         " WHERE greatest(document.classification, collection.classification) > given.ceiling)"
     )
-
-
-class IsAnyOf(Func):
-    """Whether a value is in an array: a column, or thousands of values as one parameter (``IN`` takes one for each)."""
-
-    arity = 2
-    template = "(%(expressions)s))"
-    arg_joiner = " = ANY("
-    output_field = BooleanField()
 
 
 class _OfReview(Func):

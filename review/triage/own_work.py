@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
-from django.db.models import Count, F, QuerySet, Value
+from django.db.models import Count, QuerySet
 from django.db.models.functions import Coalesce
 
 from hub.access.principals import Principal, Scope
 from hub.access.services import record_reads
 from hub.rest.pagination import KeysetPage, cursor_scope, paginate_keyset
 from review.models import COUNTED, COUNTED_STATES, Finding, Review, ReviewStatus, Triage
-from review.models.reviews import IsAnyOf
 from review.triage.signing import may_sign_second
 
 MOST_SHOWN = 20
@@ -41,19 +40,18 @@ class OwnWork:
 def own_work(principal: Principal, *, now: datetime, cursor: str | None = None) -> OwnWork:
     """Find what waits for the caller, as far as they may see it; of the findings assigned the page behind ``cursor``.
 
-    Eight queries. That the findings shown were read is written to the audit trail, in a line for each of their reviews.
+    Seven queries. That the findings shown were read is written to the audit trail, in a line for each of their reviews.
 
     :raises InvalidInput: the cursor is none of this list.
     """
     principal.require(Scope.READ)
-    numbers = _assigned_by_review(principal)
-    mine = _assigned(principal).filter(IsAnyOf(F("result__review"), Value(list(numbers))))
+    mine = _assigned(principal)
     by_day: QuerySet[Finding] = mine.select_related(*PARTS).annotate(until=Coalesce("due_on", NO_DAY))
     assigned = paginate_keyset(by_day, limit=MOST_SHOWN, cursor=cursor, scope=cursor_scope("own-work"), order="until")
     waived = _of_unsigned_reviews(principal, Scope.TRIAGE).filter(triage=Triage.WAIVED, expires_at__lte=now + SOON)
     work = OwnWork(
         assigned=assigned,
-        assigned_total=sum(numbers.values()),
+        assigned_total=mine.count(),
         ending=list(waived.order_by("expires_at")[:MOST_SHOWN]),
         to_sign=[one for one in _signed_once(principal)[:MOST_SHOWN] if may_sign_second(principal, one)],
         unsigned=_unsigned(principal),
@@ -64,25 +62,14 @@ def own_work(principal: Principal, *, now: datetime, cursor: str | None = None) 
 
 
 def count_assigned(principal: Principal) -> int:
-    """How many findings :func:`own_work` has on all pages of those assigned to the caller. Two queries."""
-    return sum(_assigned_by_review(principal).values())
+    """How many findings :func:`own_work` has on all pages of those assigned to the caller. One query."""
+    return _assigned(principal).count()
 
 
 def _assigned(principal: Principal) -> QuerySet[Finding]:
-    """The findings assigned to the caller, not settled, of reviews that nobody signed off; not all may be visible."""
-    own = Finding.objects.counted().filter(assignee_id=principal.user_id, triage__in=COUNTED)
-    return own.filter(result__review__signed_at=None).readable_by(principal)
-
-
-def _assigned_by_review(principal: Principal) -> dict[int, int]:
-    """The numbers of the findings assigned to the caller, by the keys of the reviews that they may see.
-
-    Two queries, which know the reviews before those that they may see are asked for: it begins with the caller's own
-    findings, and not with all reviews that they may see.
-    """
-    numbers = dict(_assigned(principal).values_list("result__review").annotate(Count("pk")).order_by())
-    own = IsAnyOf(F("pk"), Value(list(numbers)))
-    return {pk: numbers[pk] for pk in Review.objects.visible_to(principal).filter(own).values_list("pk", flat=True)}
+    """The findings assigned to the caller that they may see, not settled, of reviews that nobody signed off."""
+    own = Finding.objects.visible_to(principal).counted().filter(assignee_id=principal.user_id, triage__in=COUNTED)
+    return own.filter(result__review__signed_at=None)
 
 
 def _of_unsigned_reviews(principal: Principal, scope: Scope) -> QuerySet[Finding]:
