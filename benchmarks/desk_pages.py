@@ -165,7 +165,8 @@ def _pages_without_a_row(client: Client) -> list[str]:
     """The addresses that name no row and open for the person as whole pages: what the site has beside pages of rows."""
     from django.urls import get_resolver
 
-    answers = ((one, client.get(one)) for one in dict.fromkeys(_addresses(get_resolver().url_patterns, "/")))
+    addresses = dict.fromkeys(_addresses(get_resolver().url_patterns, "/"))
+    answers = ((one, client.get(one, headers={"Accept-Encoding": "identity"})) for one in addresses)
     return [one for one, answer in answers if answer.status_code == 200 and not answer.streaming and _is_whole(answer)]
 
 

@@ -1,7 +1,8 @@
 """Every page that the site has, in a real browser: axe finds nothing, no script fails, nothing is asked of elsewhere.
 
 The pages are those that the table of doors is made from, opened by a superuser of a hub that has one of everything: a
-new page is among them by itself.
+new page is among them by itself. Those that only a question, a place in a document or a candidate leads to are added
+by hand, and so is signing in. What forms answer is a page, too: what they ask before they act, and what they refuse.
 """
 
 from __future__ import annotations
@@ -9,29 +10,54 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 from axe_core_python.selenium import Axe
 from django.conf import settings
 from django.test import Client
+from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webdriver import WebDriver
+from selenium.webdriver.support.ui import WebDriverWait
 
+from hub.access.principals import local_operator
+from hub.access.services import principal_for_user
 from hub.core import temporary
-from tests.access.admin_doors import addresses
-from tests.access.people import PeopledHub, make_peopled_hub
-from tests.hub.admin.test_browser import chromium  # noqa: F401 (fixture)
+from knowledge.models import AskedQuestion
+from knowledge.questions import ask_owner, note_question
+from knowledge.types.search import SearchFilter
+from tests.access.admin_doors import JSON_BODY, Address, Browser, addresses
+from tests.access.people import COLLECTION, PeopledHub, make_peopled_hub
+from tests.factories import upload_file, work_through
+from tests.hub.admin.test_browser import PATIENCE_S, chromium  # noqa: F401 (fixture)
+from tests.knowledge.parsers.pdf_writer import PdfPage, write_pdf
 from tests.review.admin.test_pages_browser import RUNS_OFF, resize
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.timeout(1200)]
 LOOKS = [(width, language, theme) for width in (1366, 390) for language in ("ja", "en") for theme in ("light", "dark")]
 LEAST = {True: 20, False: 80}
 """Pages that there are at least, one of each template and all: fewer would mean that they are not found."""
+LEAST_ANSWERS = 20
+"""Pages that forms answer with at least."""
 NOT_OURS = ("/api/v1/docs",)
 """The page of the REST calls is Swagger UI's own."""
+SIGN_OUT, SIGN_IN = "/admin/logout/", "/admin/login/"
+QUESTION = "予約システムの目的"
 OF_ELSEWHERE = (
     "return performance.getEntriesByType('resource').map(one => one.name)"
     ".filter(one => !one.startsWith(location.origin) && !one.startsWith('data:') && !one.startsWith('blob:'))"
 )
+SUBMIT = """
+const [address, fields] = arguments;
+const form = Object.assign(document.createElement("form"), {method: "post", action: address});
+const token = document.querySelector("[name=csrfmiddlewaretoken]").value;
+for (const [name, value] of [...fields, ["csrfmiddlewaretoken", token]])
+  form.append(Object.assign(document.createElement("input"), {type: "hidden", name, value}));
+document.body.append(form);
+window.isBefore = true;
+form.submit();
+"""
+HAS_ANSWERED = "return !window.isBefore && document.readyState === 'complete'"
 
 
 @pytest.fixture
@@ -59,6 +85,26 @@ def session_of(hub: PeopledHub) -> str:
     return client.cookies[settings.SESSION_COOKIE_NAME].value
 
 
+def asked(hub: PeopledHub, folder: Path) -> list[str]:
+    """The paths of pages that only a question, a place in a document or a candidate leads to."""
+    pdf = folder / "性能.pdf"
+    pdf.write_bytes(write_pdf([PdfPage(texts=[(72, 700, 12, "監視の間隔は五分とする。")])]))
+    drawn = work_through(upload_file(local_operator(), pdf, collection=COLLECTION).document).public_id
+    superuser = principal_for_user(hub.users["superuser"])
+    note_question(superuser, "督促は何日後か", SearchFilter(), is_answered=False)
+    ask_owner(superuser, COLLECTION, "督促は何日後か", "窓口で聞かれた")
+    key = AskedQuestion.objects.get(text="督促は何日後か").folded
+    candidate = urlencode({"candidate": hub.examples["candidate"]})
+    start = urlencode({"document": hub.examples["document_id"]})
+    return [
+        *(f"/?q={QUESTION}", "/?q=火星", f"/answer/?q={QUESTION}", f"/admin/search/?q={QUESTION}"),
+        *(f"/documents/{drawn}/pages/1/", f"/documents/{drawn}/passage/?version=1&start=0&end=8"),
+        *(f"/documents/upload/?question={key}", f"/questions/unanswered/{key}/name/"),
+        *(f"/admin/evaluation/evaluationdataset/gate/?{candidate}", f"/admin/review/review/start/?{start}"),
+        "/nowhere/",
+    ]
+
+
 def pages(hub: PeopledHub) -> dict[str, str]:
     """The paths of whole pages that open for the superuser, with the template of each.
 
@@ -66,14 +112,31 @@ def pages(hub: PeopledHub) -> dict[str, str]:
     """
     client = Client(headers={"Accept-Language": "ja"})
     client.force_login(hub.users["superuser"])
-    paths = dict.fromkeys(one.path for one in addresses(hub).values() if one.method == "GET")
-    answers = {path: client.get(path) for path in paths if path not in NOT_OURS}
-    return {path: answer.templates[0].name for path, answer in answers.items() if is_page(answer)}
+    found = {}
+    for path in dict.fromkeys(one.path for one in addresses(hub).values() if one.method == "GET"):
+        answer: Any = client.get(path)
+        if answer.streaming and not answer.is_async:
+            b"".join(answer)  # closes the file
+        elif path not in NOT_OURS and answer.status_code == 200 and is_page(answer):
+            found[path] = answer.templates[0].name
+    return found
+
+
+def answering_forms(hub: PeopledHub) -> list[Address]:
+    """What is posted that a page answers, in place of leading on: a question before it is done, or what is wrong."""
+    browser = Browser(hub, "superuser")
+    posted = [one for one in addresses(hub).values() if one.method == "POST" and JSON_BODY not in one.form]
+    plain = [one for one in posted if one.path != SIGN_OUT and not any(map(is_file, one.form.values()))]
+    return [one for one in plain if is_page(browser.send(one))]
+
+
+def is_file(value: Any) -> bool:
+    return isinstance(value, tuple)
 
 
 def is_page(response: Any) -> bool:
     is_html = response.headers.get("Content-Type", "").startswith("text/html")
-    return bool(response.status_code == 200 and is_html and b"<html" in response.content[:2000])
+    return bool(is_html and not response.streaming and b"<html" in response.content[:2000])
 
 
 def look_like(browser: WebDriver, width: int, language: str, theme: str) -> None:
@@ -85,13 +148,23 @@ def look_like(browser: WebDriver, width: int, language: str, theme: str) -> None
 
 
 def problems_of(browser: WebDriver) -> list[str]:
+    is_loaded = lambda one: not one.find_elements(By.CSS_SELECTOR, "[data-load][aria-busy]")  # noqa: E731
+    WebDriverWait(browser, PATIENCE_S).until(is_loaded)
     found = [f"runs off: {one}" for one in browser.execute_script(RUNS_OFF)]
     found += [f"asks elsewhere: {one}" for one in browser.execute_script(OF_ELSEWHERE)]
-    found += [f"script: {one['message']}" for one in browser.get_log("browser")]  # type: ignore[attr-defined]
+    refused = f"{browser.current_url} - Failed to load resource"  # the page itself: it says what it refuses
+    messages = [one["message"] for one in browser.get_log("browser")]  # type: ignore[attr-defined]
+    found += [f"script: {one}" for one in messages if not one.startswith(refused)]
     violations = Axe().run(browser, options={"resultTypes": ["violations"]})["violations"]
     return found + [
         f"{one['id']} ({one['impact']}): {[node['html'][:160] for node in one['nodes'][:3]]}" for one in violations
     ]
+
+
+def submit(browser: WebDriver, address: Address) -> None:
+    """Post what a form of the page that is open would."""
+    browser.execute_script(SUBMIT, address.path, [[name, str(value)] for name, value in address.form.items()])
+    WebDriverWait(browser, PATIENCE_S).until(lambda one: one.execute_script(HAS_ANSWERED))
 
 
 @pytest.mark.parametrize(
@@ -111,4 +184,25 @@ def test_every_page_is_whole_for_everybody(
     for path in paths:
         browser.get(live_server.url + path)
         problems += [f"{path} {one}" for one in problems_of(browser)]
+    assert problems == [], "\n".join(problems)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("width", "language", "theme"), LOOKS)
+def test_what_questions_and_forms_lead_to_is_whole_for_everybody(
+    browser: WebDriver, live_server: Any, hub: PeopledHub, tmp_path: Path, width: int, language: str, theme: str
+) -> None:
+    look_like(browser, width, language, theme)
+    forms = answering_forms(hub)
+    assert len(forms) >= LEAST_ANSWERS
+    problems = []
+    for path in asked(hub, tmp_path):
+        browser.get(live_server.url + path)
+        problems += [f"{path} {one}" for one in problems_of(browser)]
+    for address in (*forms, Address(method="POST", path=SIGN_OUT, form={})):
+        browser.get(f"{live_server.url}/admin/sessions/")
+        submit(browser, address)
+        problems += [f"POST {address.path} {one}" for one in problems_of(browser)]
+    browser.get(live_server.url + SIGN_IN)
+    problems += [f"{SIGN_IN} {one}" for one in problems_of(browser)]
     assert problems == [], "\n".join(problems)
