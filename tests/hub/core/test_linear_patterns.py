@@ -18,6 +18,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from importlib.util import find_spec
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -215,15 +216,16 @@ def test_no_pattern_of_the_shipped_data_reads_a_text_in_more_than_linear_time() 
 
 
 def _slow_texts(name: str, pattern: re.Pattern[str]) -> list[str]:
-    """Name the texts that a pattern is slow over: of its parts, and with an end that none of it matches."""
+    """Name the first text that a pattern is slow over: of its parts, and with an end that none of it matches."""
 
     def search(text: str) -> object:
         return sum(1 for _ in pattern.finditer(f"{text}\0"))
 
     kinds_of_text = Pieces(pattern).kinds_of_text()
-    return [
+    slow = (
         f"{name} over {head!r} and many {unit!r}" for head, unit in kinds_of_text if grows_too_fast(search, head, unit)
-    ]
+    )
+    return list(islice(slow, 1))
 
 
 def test_the_test_sees_a_repeated_group_of_repeated_parts() -> None:
