@@ -15,7 +15,6 @@ from knowledge.models import Document
 from review import scenarios as walks
 from review.admin.scenarios import link_of
 from review.models import Review, ScenarioRole, ScenarioStep, StepPage
-from review.runs.reviews import list_reviews
 
 LONGEST_ID = 100
 PAGES = {StepPage.SEARCH: "home", StepPage.UPLOAD: "upload"}
@@ -38,9 +37,7 @@ def scenario(request: HttpRequest, code: str) -> HttpResponseBase:
     """Show the steps with links to where they are done, and which are done. Raises NotFound."""
     principal = principal_of(request)
     found = walks.walkthrough(principal, code)
-    review = list_reviews(principal, document_id=found.document.public_id).first() if found.document else None
-    steps = list(found.scenario.steps.all())
-    done = sum(map(found.is_done, steps))
+    review = walks.newest_review(principal, found)
     return render_home(
         request,
         "home/scenario.html",
@@ -48,10 +45,10 @@ def scenario(request: HttpRequest, code: str) -> HttpResponseBase:
         walk=found,
         role=found.scenario.get_role_display(),
         steps=[
-            (step, found.is_done(step), step.action in found.seen, _link(request, step, found.document, review))
-            for step in steps
+            (step, found.is_done(step), found.is_seen(step), _link(request, step, found.document, review))
+            for step in found.steps
         ],
-        done=done,
+        done=found.done_count,
         documents=walks.documents_to_walk_with(principal, found),
     )
 

@@ -23,7 +23,7 @@ from knowledge.admin.curated import CuratedRowsMixin, CuratedVersionAdmin, Order
 from knowledge.models import Document
 from review import scenarios
 from review.models import Review, Scenario, ScenarioRole, ScenarioStep, StepPage
-from review.runs.reviews import list_reviews
+from review.scenarios import versions as scenario_versions
 
 PAGES = {
     StepPage.OVERVIEW: "index",
@@ -101,9 +101,7 @@ def walk(request: HttpRequest, code: str) -> HttpResponseBase:
     except NotFound as error:
         messages.error(request, str(error))
         return HttpResponseRedirect(reverse("admin:review_scenario_changelist"))
-    review = list_reviews(principal, document_id=found.document.public_id).first() if found.document else None
-    steps = list(found.scenario.steps.all())
-    done = sum(map(found.is_done, steps))
+    review = scenarios.newest_review(principal, found)
     return render_page(
         request,
         "admin/review/scenario/walk.html",
@@ -111,12 +109,11 @@ def walk(request: HttpRequest, code: str) -> HttpResponseBase:
         scenario=found.scenario,
         role=found.scenario.get_role_display(),
         steps=[
-            (step, found.is_done(step), step.action in found.seen, link_of(step, found.document, review))
-            for step in steps
+            (step, found.is_done(step), found.is_seen(step), link_of(step, found.document, review))
+            for step in found.steps
         ],
         next_step=found.next_step,
-        done=done,
-        percent=100 * done // len(steps) if steps else 0,
+        done=found.done_count,
         is_begun=found.is_begun,
         counts_from_start=found.counts_from_start,
         document=found.document,
@@ -178,14 +175,14 @@ class ScenarioAdmin(CuratedVersionAdmin):
     may_view = everybody
 
     def save_draft(self, principal: Principal, version: Scenario) -> None:
-        scenarios.save_scenario_draft(principal=principal, scenario=version)
+        scenario_versions.save_scenario_draft(principal=principal, scenario=version)
 
     def make_draft(self, principal: Principal, pk: int) -> Scenario:
         """Make a draft of a version, or give the draft that there is."""
-        return scenarios.new_scenario_version(principal=principal, scenario_id=pk)
+        return scenario_versions.new_scenario_version(principal=principal, scenario_id=pk)
 
     def publish_draft(self, principal: Principal, pk: int) -> Scenario:
-        return scenarios.publish_scenario(principal=principal, scenario_id=pk)
+        return scenario_versions.publish_scenario(principal=principal, scenario_id=pk)
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponseBase:
         """Show the scenarios in force with how far the person is, and to curators all versions."""

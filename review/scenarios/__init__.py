@@ -1,4 +1,4 @@
-"""Scenarios: reading and curating them, how far each person is, and their shapes in answers."""
+"""Scenarios: reading them, how far each person is, and their shapes in answers."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from pydantic import BaseModel, Field
 
-from hub.access.principals import HubRight, Principal, Scope
-from hub.access.versions import PublicationStatus, find_draft, publish, save_draft, take_draft
+from hub.access.principals import Principal, Scope
+from hub.access.versions import PublicationStatus
 from hub.core.errors import Conflict, NotFound, not_one_of
 from hub.core.shapes import TextOrNone, filled
 from knowledge.documents.documents import get_document
 from knowledge.documents.reading import list_documents
 from knowledge.models import Document, DocumentType
-from review.models import Scenario, ScenarioProgress, ScenarioRole, ScenarioStep
+from review.models import Review, Scenario, ScenarioProgress, ScenarioRole, ScenarioStep
+from review.runs.reviews import list_reviews
 from review.scenarios.observed import NOTHING, SINCE, observed_actions
 
 DOCUMENTS_OFFERED = 100
@@ -53,21 +54,6 @@ class ScenarioOut(ScenarioRowOut):
     workflow_steps: list[WorkflowStepOut]
 
 
-def scenario_row_out(scenario: Scenario, done: Collection[str]) -> ScenarioRowOut:
-    """Show a scenario with how many of the actions are done; expects its steps to be selected."""
-    steps = list(scenario.steps.all())
-    return filled(
-        ScenarioRowOut,
-        scenario,
-        id=scenario.code,
-        version=scenario.number,
-        target_role=scenario.role,
-        applicable_doc_types=scenario.document_types,
-        steps_total=len(steps),
-        steps_done=sum(step.action in done for step in steps),
-    )
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Walkthrough:
     """A scenario, the actions that the person has ticked off, those that the hub has seen, and with which document.
@@ -82,18 +68,47 @@ class Walkthrough:
     is_begun: bool
 
     @property
+    def steps(self) -> list[ScenarioStep]:
+        """The steps of the scenario in their order."""
+        return list(self.scenario.steps.all())
+
+    @property
     def counts_from_start(self) -> bool:
         """Whether the hub sees some of its steps only from when the person begins."""
-        return any(step.proof in SINCE for step in self.scenario.steps.all())
+        return any(step.proof in SINCE for step in self.steps)
+
+    def is_seen(self, step: ScenarioStep) -> bool:
+        """Whether the hub has seen the step done, so that it is not for the person to tick off."""
+        return step.action in self.seen
 
     def is_done(self, step: ScenarioStep) -> bool:
         """Whether the person has ticked the step off, or the hub has seen it done."""
-        return step.action in self.ticked or step.action in self.seen
+        return step.action in self.ticked or self.is_seen(step)
 
     @property
     def next_step(self) -> ScenarioStep | None:
         """The first step that is not done; None when all are."""
-        return next((step for step in self.scenario.steps.all() if not self.is_done(step)), None)
+        return next((step for step in self.steps if not self.is_done(step)), None)
+
+    @property
+    def done_count(self) -> int:
+        """How many of the steps are done."""
+        return sum(map(self.is_done, self.steps))
+
+
+def scenario_row_out(found: Walkthrough) -> ScenarioRowOut:
+    """Show a scenario with how many of its steps are done; expects them to be selected."""
+    scenario = found.scenario
+    return filled(
+        ScenarioRowOut,
+        scenario,
+        id=scenario.code,
+        version=scenario.number,
+        target_role=scenario.role,
+        applicable_doc_types=scenario.document_types,
+        steps_total=len(found.steps),
+        steps_done=found.done_count,
+    )
 
 
 def scenario_out(found: Walkthrough) -> ScenarioOut:
@@ -105,11 +120,11 @@ def scenario_out(found: Walkthrough) -> ScenarioOut:
             order=order,
             expected_output=step.expected,
             done=found.is_done(step),
-            seen=step.action in found.seen,
+            seen=found.is_seen(step),
         )
-        for order, step in enumerate(found.scenario.steps.all(), 1)
+        for order, step in enumerate(found.steps, 1)
     ]
-    return filled(ScenarioOut, scenario_row_out(found.scenario, {*found.ticked, *found.seen}), workflow_steps=steps)
+    return filled(ScenarioOut, scenario_row_out(found), workflow_steps=steps)
 
 
 def published_scenarios(principal: Principal, *, role: str = "", document_type: str = "") -> QuerySet[Scenario]:
@@ -140,8 +155,7 @@ def list_scenarios(principal: Principal, *, role: str = "", document_type: str =
     """
     found = list(published_scenarios(principal, role=role, document_type=document_type))
     begun = {row.code: row for row in _progress(principal)}
-    walks = [_walk(principal, scenario, begun.get(scenario.code)) for scenario in found]
-    return [scenario_row_out(walk.scenario, {*walk.ticked, *walk.seen}) for walk in walks]
+    return [scenario_row_out(_walk(principal, scenario, begun.get(scenario.code))) for scenario in found]
 
 
 def _progress(principal: Principal) -> QuerySet[ScenarioProgress]:
@@ -161,7 +175,7 @@ def get_scenario(principal: Principal, code: str) -> Scenario:
 
 
 def show_scenario(principal: Principal, code: str) -> ScenarioOut:
-    """Show a scenario with its steps and what the caller has ticked off. Raises NotFound."""
+    """Show a scenario with its steps and which are done. Raises NotFound."""
     return scenario_out(walkthrough(principal, code))
 
 
@@ -182,6 +196,11 @@ def _walk(principal: Principal, scenario: Scenario, row: ScenarioProgress | None
     steps = list(scenario.steps.all())
     seen = observed_actions(principal, steps, document=document, started_at=row.started_at)
     return Walkthrough(scenario=scenario, ticked=tuple(row.done), seen=seen, document=document, is_begun=True)
+
+
+def newest_review(principal: Principal, walk: Walkthrough) -> Review | None:
+    """The newest review of the chosen document that the caller may read; None without one. One query at most."""
+    return list_reviews(principal, document_id=walk.document.public_id).first() if walk.document else None
 
 
 def documents_to_walk_with(principal: Principal, walk: Walkthrough) -> list[Document]:
@@ -239,55 +258,3 @@ def _locked_progress(principal: Principal, code: str) -> ScenarioProgress:
         raise Conflict(_("Only people walk through scenarios; sign in as one."), code="no_person")
     ScenarioProgress.objects.get_or_create(user_id=principal.user_id, code=code)
     return ScenarioProgress.objects.select_for_update().get(user_id=principal.user_id, code=code)
-
-
-def save_scenario_draft(*, principal: Principal, scenario: Scenario) -> None:
-    """Store a draft, a new one under the next number; whoever saves it is its author.
-
-    Raises Forbidden, InvalidInput (unknown document types), Conflict (no draft, or the code has one already).
-    """
-    principal.require_hub(HubRight.MASTERS)
-    known = set(DocumentType.objects.values_list("code", flat=True))
-    for given in scenario.document_types:
-        if given not in known:
-            raise not_one_of("document_types", given, sorted(known))
-    save_draft(principal=principal, version=scenario)
-
-
-def new_scenario_version(*, principal: Principal, scenario_id: int) -> Scenario:
-    """Copy a version with its steps into a new draft; the draft that there is, if there is one. Raises NotFound."""
-    principal.require_hub(HubRight.MASTERS)
-    source = _find_version(scenario_id)
-    draft = find_draft(source)
-    if draft is not None:
-        return draft
-    steps = list(source.steps.all())
-    with transaction.atomic():
-        source.pk, source._state.adding = None, True
-        source.status, source.published_at, source.reason = PublicationStatus.DRAFT, None, ""
-        source.created_at, source.writer_ids = timezone.now(), []
-        save_scenario_draft(principal=principal, scenario=source)
-        for step in steps:
-            step.pk, step.scenario = None, source
-            step._state.adding = True
-        ScenarioStep.objects.bulk_create(steps)
-    return source
-
-
-def publish_scenario(*, principal: Principal, scenario_id: int) -> Scenario:
-    """Put a draft in force; the version before is retired. Raises NotFound, Conflict (no draft, or no steps)."""
-    principal.require_hub(HubRight.MASTERS)
-    with transaction.atomic():
-        draft = _find_version(scenario_id)
-        take_draft(draft)
-        if not draft.steps.exists():
-            raise Conflict(_("A scenario needs at least one step."), code="no_steps")
-        publish(principal=principal, version=draft)
-    return draft
-
-
-def _find_version(scenario_id: int) -> Scenario:
-    found = Scenario.objects.filter(pk=scenario_id).first()
-    if found is None:
-        raise NotFound(_("There is no such scenario."), code="scenario_not_found")
-    return found

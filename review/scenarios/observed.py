@@ -35,7 +35,6 @@ MEASURING = ("EVALUATION_RUN", "EVALUATION_BASELINE")
 KEEPING = ("EVALUATION_CASE_FROM_FINDING", "EVALUATION_CASE_FROM_RESULT")
 COMPARING = ("difference", "side_by_side")
 SINCE_START = (*MEASURING, "REVIEW_START", "AUDIT_READ")
-OF_MASTERS = ("checklistversion:", "checkitemversion:")
 MOST_REVIEWS = 50
 NOTHING: frozenset[str] = frozenset()
 
@@ -169,7 +168,7 @@ def _own_lines(
         resources = [f"document:{document.public_id}", *(f"review:{name}" for name in names)]
         asked |= Q(resource__in=resources) | Q(action__in=KEEPING, details__review__in=names)
     if since is not None:
-        drafts = Q(resource__startswith=OF_MASTERS[0]) | Q(resource__startswith=OF_MASTERS[1])
+        drafts = Q(resource__startswith="checklistversion:") | Q(resource__startswith="checkitemversion:")
         asked |= Q(at__gte=since) & (Q(action__in=SINCE_START) | Q(drafts, action="CONFIG_CHANGE"))
     lines = AuditEvent.objects.order_by().filter(asked, user=principal.user_id)
     grouped = lines.values_list("action", "resource", "details__part").annotate(last=Max("at"))

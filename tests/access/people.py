@@ -35,7 +35,6 @@ from knowledge.models import (
 from knowledge.ontology import ontologies
 from mcp_bridge.models import PromptVersion
 from mcp_bridge.prompts.services import new_prompt_version
-from review import scenarios
 from review.curation import master_versions
 from review.curation.prompts import draft_prompt
 from review.masters.listing import content_of
@@ -51,6 +50,7 @@ from review.models import (
 )
 from review.runs import execution
 from review.runs.reviews import ReviewOptions, get_review, start_review
+from review.scenarios import versions as scenario_versions
 from tests.factories import upload_text, work_through
 from tests.properties.examples import examples_of
 from tests.review.conftest import DESIGN
@@ -165,7 +165,7 @@ def _rows(review: Review, collection: Collection, superuser: User) -> dict[str, 
     draft_list = master_versions.copy_checklist_version(principal=operator, version=list_version)
     draft_prompt(principal=operator, kind="judge", text="厳しく")
     new_prompt_version(principal=operator, version_id=PromptVersion.objects.earliest("pk").pk)
-    scenarios.new_scenario_version(principal=operator, scenario_id=Scenario.objects.earliest("pk").pk)
+    scenario_versions.new_scenario_version(principal=operator, scenario_id=Scenario.objects.earliest("pk").pk)
     ontologies.draft_from(principal=operator, domain="system_design")
     draft = Ontology.objects.filter(domain="system_design").latest("pk")
     mapping = GuidelineMapping.objects.select_related("check_item").earliest("pk")

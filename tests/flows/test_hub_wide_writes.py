@@ -45,7 +45,6 @@ from mcp_bridge.models import PromptVersion
 from mcp_bridge.prompts.services import new_prompt_version
 from mcp_bridge.servers import core, knowledge, rag
 from mcp_bridge.servers import evaluation as evaluation_tool
-from review import scenarios
 from review.curation import master_versions
 from review.curation.prompts import draft_prompt
 from review.masters.listing import content_of
@@ -61,6 +60,7 @@ from review.models import (
     ScenarioStep,
     SuspectMark,
 )
+from review.scenarios import versions as scenario_versions
 from tests.hub.admin.support import client_of, grant, make_user
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("queue")]
@@ -223,7 +223,7 @@ def kept(db: None) -> dict[str, Any]:
     draft_list = master_versions.copy_checklist_version(principal=ME, version=checklist_version)
     prompt = draft_prompt(principal=ME, kind="judge", text="厳しく")
     new_prompt_version(principal=ME, version_id=PromptVersion.objects.earliest("pk").pk)
-    scenarios.new_scenario_version(principal=ME, scenario_id=Scenario.objects.earliest("pk").pk)
+    scenario_versions.new_scenario_version(principal=ME, scenario_id=Scenario.objects.earliest("pk").pk)
     ontologies.draft_from(principal=ME, domain="system_design")
     edition = GuidelineEdition.objects.filter(status="published").earliest("pk")
     mapping = GuidelineMapping.objects.earliest("pk")

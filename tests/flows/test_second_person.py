@@ -23,11 +23,11 @@ from knowledge.models import Guideline, GuidelineEdition, Ontology
 from knowledge.ontology import editing, ontologies
 from mcp_bridge.models import PromptVersion
 from mcp_bridge.prompts.services import new_prompt_version, publish_mcp_prompt, restore_shipped
-from review import scenarios
 from review.curation import master_versions
 from review.curation.prompts import draft_prompt, publish_prompt, save_prompt_draft
 from review.masters.listing import content_of
 from review.models import CheckItemVersion, CheckListVersion, JudgePrompt, Scenario
+from review.scenarios import versions as scenario_versions
 from tests.factories import hub_curator, make_hub_curator, new_user
 from tests.hub.admin.support import client_of, make_user
 
@@ -92,8 +92,10 @@ KINDS = {
         lambda who, draft: publish_mcp_prompt(principal=who, version_id=draft.pk),
     ),
     "scenario": Kind(
-        lambda who: scenarios.new_scenario_version(principal=who, scenario_id=Scenario.objects.earliest("pk").pk),
-        lambda who, draft: scenarios.publish_scenario(principal=who, scenario_id=draft.pk),
+        lambda who: scenario_versions.new_scenario_version(
+            principal=who, scenario_id=Scenario.objects.earliest("pk").pk
+        ),
+        lambda who, draft: scenario_versions.publish_scenario(principal=who, scenario_id=draft.pk),
     ),
     "check item": Kind(
         item,
@@ -220,8 +222,8 @@ def test_a_copy_of_a_scenario_was_not_written_by_who_wrote_the_one_before() -> N
     kind = KINDS["scenario"]
     kind.publish(hub_curator(), kind.write(writer))
     latest = Scenario.objects.filter(status="published").latest("pk")
-    copy = scenarios.new_scenario_version(principal=hub_curator(), scenario_id=latest.pk)
-    scenarios.publish_scenario(principal=writer, scenario_id=copy.pk)
+    copy = scenario_versions.new_scenario_version(principal=hub_curator(), scenario_id=latest.pk)
+    scenario_versions.publish_scenario(principal=writer, scenario_id=copy.pk)
 
 
 def test_going_back_to_what_ships_takes_one_person() -> None:

@@ -19,6 +19,7 @@ from hub.core.errors import Conflict, Forbidden, InvalidInput, NotFound
 from knowledge.models import Collection
 from review import scenarios
 from review.models import Scenario, ScenarioProgress, StepPage
+from review.scenarios import versions as scenario_versions
 from review.shipped import load_shipped_content
 from tests.factories import new_collection, principal_with
 from tests.hub.admin.support import client_of, grant, make_user
@@ -33,7 +34,7 @@ def reader() -> Any:
 
 def draft_of(code: str) -> Scenario:
     source = Scenario.objects.get(code=code, status=PublicationStatus.PUBLISHED)
-    return scenarios.new_scenario_version(principal=local_operator(), scenario_id=source.pk)
+    return scenario_versions.new_scenario_version(principal=local_operator(), scenario_id=source.pk)
 
 
 def test_one_scenario_ships_for_each_role_complete_in_both_languages():
@@ -50,7 +51,7 @@ def test_one_scenario_ships_for_each_role_complete_in_both_languages():
 
 
 def test_loading_again_adds_nothing_and_leaves_a_curator_s_version_alone():
-    scenarios.publish_scenario(principal=local_operator(), scenario_id=draft_of(CODE).pk)
+    scenario_versions.publish_scenario(principal=local_operator(), scenario_id=draft_of(CODE).pk)
     before = Scenario.objects.count()
     load_shipped_content()
     assert Scenario.objects.count() == before
@@ -96,7 +97,7 @@ def test_ticks_survive_a_new_version_of_the_scenario_where_the_step_is_still_the
         scenarios.tick_step(principal=who, code=CODE, action=action)
     draft = draft_of(CODE)
     draft.steps.filter(action="hand-over").delete()
-    scenarios.publish_scenario(principal=local_operator(), scenario_id=draft.pk)
+    scenario_versions.publish_scenario(principal=local_operator(), scenario_id=draft.pk)
     shown = scenarios.show_scenario(who, CODE)
     assert (shown.version, shown.steps_done) == (2, 1)
     assert [step.action for step in shown.workflow_steps if step.done] == ["upload"]
@@ -129,23 +130,23 @@ def test_a_published_version_is_replaced_by_the_draft_and_kept():
     draft = draft_of(CODE)
     assert draft_of(CODE).pk == draft.pk
     assert draft.steps.count() == Scenario.objects.get(code=CODE, number=1).steps.count()
-    scenarios.publish_scenario(principal=local_operator(), scenario_id=draft.pk)
+    scenario_versions.publish_scenario(principal=local_operator(), scenario_id=draft.pk)
     states = dict(Scenario.objects.filter(code=CODE).values_list("number", "status"))
     assert states == {1: "retired", 2: "published"}
     assert AuditEvent.objects.filter(action="MASTER_PUBLISH", resource=f"scenario:{CODE} v2").exists()
     with pytest.raises(Conflict):
-        scenarios.publish_scenario(principal=local_operator(), scenario_id=draft.pk)
+        scenario_versions.publish_scenario(principal=local_operator(), scenario_id=draft.pk)
 
 
 def test_a_draft_without_steps_is_not_published_and_readers_curate_nothing():
     draft = draft_of(CODE)
     with pytest.raises(Forbidden):
-        scenarios.publish_scenario(principal=reader(), scenario_id=draft.pk)
+        scenario_versions.publish_scenario(principal=reader(), scenario_id=draft.pk)
     with pytest.raises(Forbidden):
-        scenarios.new_scenario_version(principal=reader(), scenario_id=draft.pk)
+        scenario_versions.new_scenario_version(principal=reader(), scenario_id=draft.pk)
     draft.steps.all().delete()
     with pytest.raises(Conflict):
-        scenarios.publish_scenario(principal=local_operator(), scenario_id=draft.pk)
+        scenario_versions.publish_scenario(principal=local_operator(), scenario_id=draft.pk)
 
 
 def test_a_person_walks_through_with_links_to_the_pages_of_the_document(review):
