@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from django.contrib import messages
-from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.urls import reverse
-from django.utils.translation import gettext as _
 
-from hub.admin_site.keyset import whole_number
 from hub.admin_site.pages import errors_as_messages, principal_of
 from hub.core.errors import Conflict
 from hub.home.pages import home_action, home_page, render_home
+from review.admin.compare_page import TITLE, compared_versions
 from review.runs.reviews import get_review
 from review.triage.carry_over import carried_in_words, carry_triage
-from review.triage.side_by_side import ROWS_PER_PAGE, versions_side_by_side
 
 TEMPLATE = "home/compare.html"
 
@@ -26,20 +23,11 @@ def compare(request: HttpRequest, public_id: str) -> HttpResponseBase:
 
     :raises NotFound: the reader may not read the document, or there is no text of such a version.
     """
-    before, after = (whole_number(request.GET.get(name), digits=9) for name in ("from", "to"))
-    title = _("Versions side by side")
     try:
-        found = versions_side_by_side(principal_of(request), public_id, before=before, after=after)
+        shown = compared_versions(request, public_id)
     except Conflict as error:
-        return render_home(request, TEMPLATE, title=title, reason=error)
-    return render_home(
-        request,
-        TEMPLATE,
-        title=title,
-        compared=found.versions,
-        counts=found.counts,
-        page=Paginator(found.rows, ROWS_PER_PAGE).get_page(request.GET.get("page", "1")[:9]),
-    )
+        return render_home(request, TEMPLATE, title=TITLE, reason=error)
+    return render_home(request, TEMPLATE, title=TITLE, **shown)
 
 
 @home_action

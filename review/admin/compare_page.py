@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest
 from django.http.response import HttpResponseBase
@@ -12,10 +14,11 @@ from django.views.decorators.http import require_safe
 from hub.admin_site.keyset import whole_number
 from hub.admin_site.pages import admin_page, principal_of, render_page
 from hub.core.errors import Conflict, NotFound
-from review.triage.side_by_side import ROWS_PER_PAGE, versions_side_by_side
+from review.triage.side_by_side import versions_side_by_side
 
 TEMPLATE = "admin/review/compare.html"
 TITLE = _("Versions side by side")
+ROWS_PER_PAGE = 300
 
 
 @admin_page("versions/<str:public_id>/compare/", name="review_compare_versions")
@@ -23,19 +26,22 @@ TITLE = _("Versions side by side")
 @never_cache
 def page(request: HttpRequest, public_id: str) -> HttpResponseBase:
     """Show what changed from version ``from`` to version ``to``, with what the newest review of each has found."""
-    before, after = (whole_number(request.GET.get(name), digits=9) for name in ("from", "to"))
     try:
-        found = versions_side_by_side(principal_of(request), public_id, before=before, after=after)
+        shown = compared_versions(request, public_id)
     except NotFound as error:
         raise Http404(str(error)) from error
     except Conflict as error:
         return render_page(request, TEMPLATE, title=TITLE, reason=str(error))
-    return render_page(
-        request,
-        TEMPLATE,
-        title=TITLE,
-        compared=found.versions,
-        counts=found.counts,
-        page=Paginator(found.rows, ROWS_PER_PAGE).get_page(request.GET.get("page", "1")[:9]),
-        query=f"from={found.versions.before}&to={found.versions.after}&",
-    )
+    query = f"from={shown['compared'].before}&to={shown['compared'].after}&"
+    return render_page(request, TEMPLATE, title=TITLE, query=query, **shown)
+
+
+def compared_versions(request: HttpRequest, public_id: str) -> dict[str, Any]:
+    """Compare the versions ``from`` and ``to`` for a template: both, how many lines changed how, a page of rows.
+
+    Raises as `versions_side_by_side`.
+    """
+    before, after = (whole_number(request.GET.get(name), digits=9) for name in ("from", "to"))
+    found = versions_side_by_side(principal_of(request), public_id, before=before, after=after)
+    page = Paginator(found.rows, ROWS_PER_PAGE).get_page(request.GET.get("page", "1")[:9])
+    return {"compared": found.versions, "counts": found.counts, "page": page}

@@ -17,7 +17,6 @@ from review.models import SEVERITIES, Review, ReviewStatus
 from review.runs.finding_schemas import FindingOut
 from review.runs.reviews import get_review, list_reviews, record_view, review_facts
 
-ROWS_PER_PAGE = 300
 AROUND = 2
 """Unchanged lines shown before and after what changed or was found."""
 CHANGES = ((LineChange.CHANGED, _("changed")), (LineChange.ADDED, _("added")), (LineChange.REMOVED, _("removed")))
