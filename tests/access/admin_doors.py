@@ -99,6 +99,7 @@ def _of_the_site(hub: PeopledHub) -> Iterator[tuple[str, str]]:
         "question_id": "1",
         "request_id": "1",
         "number": "1",
+        "code": hub.examples["scenario_id"],
     }  # of a document without pages that are drawn; tests/hub/home asks for one that has some
     for pattern in urlpatterns:
         if isinstance(pattern, URLPattern):
