@@ -32,6 +32,18 @@ def rule_input(
     )
 
 
+def document(*chapters: str) -> str:
+    """Write a design with a numbered section for each chapter's text."""
+    return "# 設計書\n\n" + "\n\n".join(
+        f"## {number}. 章その{number}\n\n{text}" for number, text in enumerate(chapters, 1)
+    )
+
+
+def table(header: str, *rows: str) -> str:
+    """Write a table of rows whose cells ``|`` parts."""
+    return "\n".join([f"| {header} |", "|" + "---|" * (header.count("|") + 1), *(f"| {row} |" for row in rows)])
+
+
 def outcome_of(rule_id: str, target: RuleInput, params: Mapping[str, Any] | None = None) -> RuleOutcome:
     """What a rule that must not crash says of the document."""
     outcome = run_rule(rule_id, target, params)

@@ -5,19 +5,9 @@ from dataclasses import replace
 import pytest
 
 from review.types import RelatedDocument
-from tests.review.markdown import outcome_of, rule_input
+from tests.review.markdown import document, outcome_of, rule_input, table
 
 RULE = "consistency.conflicting_value"
-
-
-def document(*chapters: str) -> str:
-    return "# 設計書\n\n" + "\n\n".join(
-        f"## {number}. 章その{number}\n\n{text}" for number, text in enumerate(chapters, 1)
-    )
-
-
-def table(header: str, *rows: str) -> str:
-    return "\n".join([f"| {header} |", "|" + "---|" * (header.count("|") + 1), *(f"| {row} |" for row in rows)])
 
 
 def findings(*chapters: str):

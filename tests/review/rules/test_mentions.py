@@ -2,22 +2,12 @@ from __future__ import annotations
 
 import pytest
 
-from tests.review.markdown import outcome_of, rule_input
+from tests.review.markdown import document, outcome_of, rule_input, table
 
 RULE = "consistency.conflicting_value"
 
 
-def document(*chapters: str) -> str:
-    return "# 設計書\n\n" + "\n\n".join(
-        f"## {number}. 章その{number}\n\n{text}" for number, text in enumerate(chapters, 1)
-    )
-
-
-def table(header: str, *rows: str) -> str:
-    return "\n".join([f"| {header} |", "|" + "---|" * (header.count("|") + 1), *(f"| {row} |" for row in rows)])
-
-
-def told(*chapters: str) -> list[list[str]]:
+def contradictory(*chapters: str) -> list[list[str]]:
     found = outcome_of(RULE, rule_input(document(*chapters))).findings
     return [each.data["values"] for each in found]
 
@@ -93,8 +83,8 @@ def told(*chapters: str) -> list[list[str]]:
     ],
 )
 def test_two_values_beside_the_same_words_contradict_whatever_names_them(one: str, other: str, same: str) -> None:
-    assert len(told(one, "間の章。", other)) == 1
-    assert told(one, "間の章。", same) == []
+    assert len(contradictory(one, "間の章。", other)) == 1
+    assert contradictory(one, "間の章。", same) == []
 
 
 @pytest.mark.parametrize(
@@ -116,7 +106,7 @@ def test_two_values_beside_the_same_words_contradict_whatever_names_them(one: st
     ],
 )
 def test_values_of_other_things_conditions_and_records_do_not_contradict(one: str, other: str) -> None:
-    assert told(one, "間の章。", other) == []
+    assert contradictory(one, "間の章。", other) == []
 
 
 def test_limits_of_sections_side_by_side_are_their_own() -> None:
@@ -125,4 +115,4 @@ def test_limits_of_sections_side_by_side_are_their_own() -> None:
 
 
 def test_a_value_that_four_places_give_four_ways_is_a_property_of_many_things() -> None:
-    assert told(*(f"巡回点検の拠点（{count}か所）を回る。" for count in (3, 5, 8, 9))) == []
+    assert contradictory(*(f"巡回点検の拠点（{count}か所）を回る。" for count in (3, 5, 8, 9))) == []

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.review.markdown import outcome_of, rule_input
-from tests.review.rules.test_facts import table
+from tests.review.markdown import outcome_of, rule_input, table
 
 RULE = "consistency.conflicting_value"
 
