@@ -62,7 +62,7 @@ def _are_of_one_thing(one: Mention, other: Mention, target: RuleInput) -> bool:
         return False
     if not (_is_said_of(one, other) or _is_said_of(other, one)):
         return False
-    return one.stands_like(other) and not _are_apart(one, other, target)
+    return one.has_conditions_of(other) and not _are_apart(one, other, target)
 
 
 def _is_labelled(mention: Mention) -> bool:
@@ -76,16 +76,16 @@ def _is_there(one: Mention, other: Mention) -> bool:
     検索（3通り） and 検索は日付と担当者の2通りとする are about one thing.
     """
     topic = one.said.topic
-    return _stand(one.said.near, other.around) or (weight(topic) >= ENOUGH and topic == other.said.near)
+    return _are_all_in(one.said.near, other.around) or (weight(topic) >= ENOUGH and topic == other.said.near)
 
 
 def _is_said_of(one: Mention, other: Mention) -> bool:
     """Whether all that the one is said of stands around the other, and some of it not only in the heading."""
     every = one.said.every
-    return _stand(every, other.around) and any(word in other.own for word in every if not word[0].isdigit())
+    return _are_all_in(every, other.around) and any(word in other.own for word in every if not word[0].isdigit())
 
 
-def _stand(words: Words, around: str) -> bool:
+def _are_all_in(words: Words, around: str) -> bool:
     return all(word in around for word in words)
 
 

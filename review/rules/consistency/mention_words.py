@@ -47,6 +47,7 @@ def weight(words: Words) -> int:
 
 
 def words_of(text: str) -> Words:
+    """Return the words of a text by which things are told apart, folded and without their attributes."""
     return frozenset(_words(text))
 
 

@@ -59,9 +59,9 @@ class Value(NamedTuple):
 class Mention:
     """A value, and what it is said of.
 
-    ``own`` are the words of its sentence or row, ``around`` also those of its heading. ``clause`` is what limits it,
-    ``beside`` all of its sentence or row, under ``titles``. ``is_measure`` tells that its name is a quantity, which
-    anything may have. ``form`` has the header of its table; ``stated`` is where its sentence stands, or its row up to
+    ``own`` are the words of its sentence or row, ``around`` also those of its heading, both `joined`. ``clause`` is
+    what limits it, ``beside`` all of its sentence or row, under ``titles``. ``is_measure``: its name is a quantity,
+    which anything may have. ``form`` has the header of its table; ``stated`` is where its sentence is, or its row up to
     its cell.
     """
 
@@ -77,8 +77,8 @@ class Mention:
     form: str
     stated: tuple[int, int]
 
-    def stands_like(self, other: Mention) -> bool:
-        """Whether both are said under conditions that stand beside the other, too."""
+    def has_conditions_of(self, other: Mention) -> bool:
+        """Whether the conditions of each are among the words beside the other, too."""
         return _conditions(self) <= conditions_of(other.beside, other.titles) and (
             _conditions(other) <= conditions_of(self.beside, self.titles)
         )

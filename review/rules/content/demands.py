@@ -18,12 +18,12 @@ from review.rules.base import finding, listed, rule, shipped, skipped
 from review.rules.prose import is_polite, read_prose
 from review.types import RuleInput, RuleOutcome, Severity, Span
 
-# Numbers that measure nothing: of identifiers, editions and headings.
 # 99.5 % and 0.5 秒以内 count something; 3.2 時間帯 and 1.3 に are a section and a version.
 _COUNTED = (
     r"\s(?:%|パーセント|(?:ミリ)?秒|m?s(?![A-Za-z])|[KMGT]B|倍"
     r"|(?:分|時間|日|年|件|人|名)(?:以[上下内]|未満|程度|間))"
 )
+# Numbers that measure nothing: of identifiers, editions and headings.
 _NO_FIGURE = re.compile(
     r"[A-Z]{1,6}(?:-[A-Z]{1,6}){0,8}-[0-9]+"
     rf"|(?:v|(?<![0-9]))[0-9]++(?:\.[0-9]++(?!{_COUNTED})|(?:\.[0-9]++){{2,3}})(?=\s|$)"
