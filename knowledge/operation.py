@@ -105,9 +105,9 @@ class Operation:
     growth_per_day: float | None
     """Bytes that were stored for each day since the oldest sample of GROWTH_OVER; None before LEAST_GROWTH_OVER."""
     growth_days: float | None
-    """Of so many days, where the growth is known."""
+    """Over how many days the growth was measured; None as the growth is."""
     days_left: float | None
-    """Until the disk is full at that growth; None where nothing grows, too."""
+    """Days until the disk is full at that growth; None where the growth is unknown or not above 0."""
     searches: int
     p50: float | None
     """Half of the searches took at most so long: the upper bound of a step of the measures, infinite above the last."""

@@ -94,8 +94,8 @@ class AuditChangeList(KeysetChangeList):
 
 
 def _titles(principal: Principal, resources: set[str]) -> dict[str, str]:
-    """The titles of the documents, and of the documents of the reviews, that lines are about; for who may read all
-    lines, whom they are about, too. Three queries at most.
+    """Map the resources of lines to titles: of documents and of the documents of reviews that the person may read, and,
+    with the right to the whole trail, to the names of people. Three queries at most.
     """
     named = [resource.partition(":") for resource in resources]
     documents = Document.objects.visible_to(principal).filter(

@@ -142,7 +142,7 @@ KIND_NAMES: Mapping[str, Promise] = {
     "token": _("access token"),
     "user": _("user"),
 }
-"""What stands before the colon in the resource of a line."""
+"""Names of the kinds that the resource of a line begins with, before its colon."""
 
 
 def action_name(code: str) -> str:

@@ -117,15 +117,15 @@ def order_entries(*, principal: Principal, version: CheckListVersion, entries: I
     """Number the entries of a draft from 0, in the order of their positions; of two with one position the new is last.
 
     The places of stored entries are written, and an audit line if their order is another than before; those of new
-    ones are set, and stored by whoever adds them. Raises Conflict (no draft), InvalidInput (entry of another version).
+    ones are set, and stored by the caller. Raises Conflict (no draft), InvalidInput (entry of another version).
     """
     principal.require_hub(HubRight.MASTERS)
     locked = CheckListVersion.objects.select_for_update(of=("self",)).select_related("checklist").get(pk=version.pk)
     _require_status(locked, MasterStatus.DRAFT)
     wanted = sorted(entries, key=lambda entry: (entry.position, entry.pk or inf))
     kept = [entry for entry in wanted if entry.pk]
-    before = list(locked.entries.order_by("position", "pk").select_related("item_version__item"))
-    if foreign := {entry.pk for entry in kept} - {entry.pk for entry in before}:
+    stored = list(locked.entries.order_by("position", "pk").select_related("item_version__item"))
+    if foreign := {entry.pk for entry in kept} - {entry.pk for entry in stored}:
         raise InvalidInput(
             _("Not entries of this version: {entries}"),
             field="entries",
@@ -135,8 +135,9 @@ def order_entries(*, principal: Principal, version: CheckListVersion, entries: I
         entry.position = position
     CheckListEntry.objects.bulk_update(kept, ["position"])
     places = {entry.pk: entry.position for entry in kept}
-    after = sorted((entry for entry in before if entry.pk in places), key=lambda entry: places[entry.pk])
-    if after != [entry for entry in before if entry.pk in places]:
+    before = [entry for entry in stored if entry.pk in places]
+    after = sorted(before, key=lambda entry: places[entry.pk])
+    if after != before:
         order = [entry.item_version.item.code for entry in after]
         record_event(principal, "CONFIG_CHANGE", _resource(locked), order=order)
 

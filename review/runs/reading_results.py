@@ -44,8 +44,8 @@ def point_of(item: CheckItemVersion, verdict: str, messages: Iterable[str]) -> P
 def points_of(review: Review) -> list[Point]:
     """The check list of a review, all of whose checks are judged, with what rules said of it. Two queries.
 
-    What a second opinion took back is among it, as it was told, so that the reading can be asked beside it. What rests
-    on related documents is left out: what the model makes of it would not say so.
+    What a second opinion took back or narrowed is among it with its first message, so that the reading can be asked at
+    the same time. What rests on related documents is left out: what the model makes of it would not say so.
     """
     messages: dict[int, list[str]] = defaultdict(list)
     found = Finding.objects.filter(result__review=review, rests_on=[]).exclude(rule_id=JUDGED_BY_MODEL)

@@ -174,16 +174,16 @@ def _marked_in(root: Element, story: str) -> dict[str, _Marked]:
     begun: dict[str, tuple[int, list[str]]] = {}
     found: dict[str, _Marked] = {}
     at = 0
-    marks = (qn("w:commentRangeStart"), qn("w:commentRangeEnd"), qn("w:commentReference"))
+    range_start, range_end, reference = (qn(f"w:comment{part}") for part in ("RangeStart", "RangeEnd", "Reference"))
     texts = (qn("w:t"), qn("w:delText"))
-    for element in root.iter(*marks, *texts, qn("w:noBreakHyphen")):
+    for element in root.iter(range_start, range_end, reference, *texts, qn("w:noBreakHyphen")):
         number = element.get(qn("w:id"), "")
-        if element.tag == marks[0]:
+        if element.tag == range_start:
             begun[number] = at, []
-        elif element.tag == marks[1]:
+        elif element.tag == range_end:
             start, words = begun.pop(number, (at, []))
             found[number] = _Marked(story=story, start=start, end=at, words="".join(words))
-        elif element.tag == marks[2]:
+        elif element.tag == reference:
             found.setdefault(number, _Marked(story=story, start=at, end=at, words=None))
         else:
             at += 1

@@ -89,9 +89,9 @@ def _gaps(items: Sequence[Item], axis: int, least: float) -> list[float]:
     found: list[tuple[float, float]] = []
     for start, stop in edges[1:]:
         if start - end >= least:
-            found.append((end - start, (start + end) / 2))
+            found.append((start - end, (start + end) / 2))
         end = max(end, stop)
-    return [middle for _width, middle in sorted(found)]
+    return [middle for _width, middle in sorted(found, reverse=True)]
 
 
 def _rows(items: Sequence[Item], height: float) -> list[Item]:

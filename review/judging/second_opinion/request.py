@@ -99,8 +99,8 @@ class Doubt:
 
     ``named`` are words of which each has to stand in a quote that takes the finding back; ``topics`` several topics
     that it calls missing, each of which is taken back by a quote of its own. ``is_required``: a list or a regulation
-    asks for what it calls missing. ``is_form``: it tells of a form that everybody sees, so that no quote shows it to be
-    wrong. ``rests_on`` are the related documents told of.
+    asks for what it calls missing. ``is_form``: it is about a form that everybody sees, so that no quote shows it to be
+    wrong. ``rests_on`` are the related documents that it is about.
     """
 
     pk: int
@@ -125,7 +125,8 @@ class Opinion:
     """What a model says of a finding. ``quotes`` are where it stands that the finding is wrong, else empty.
 
     ``treated`` are those of several topics that the quotes treat. ``refused`` counts quotes that are not in the
-    document, or stand where they prove nothing: then it says nothing. ``is_kept``: it changes nothing, and is told.
+    document, or stand where they prove nothing: then it says nothing. ``is_kept``: it is recorded with the finding, and
+    changes nothing.
     """
 
     doubt: Doubt

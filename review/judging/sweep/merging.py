@@ -154,7 +154,7 @@ def merge(
 ) -> Merged:
     """Decide what counts: what stands, no rule has found, and is among the worst ``limit`` of its category.
 
-    A rule's finding that was set aside, without a word of the document, says nothing of what a reading tells.
+    A rule's finding that was set aside, without a word of the document, keeps no proposal from counting.
     """
     standing = [rule for rule in rules if not rule.is_set_aside]
     kept: list[Kept] = []
@@ -190,7 +190,7 @@ def _order(one: Examined, subject: Subject) -> tuple[bool, int, int, str]:
 def is_same_matter(proposal: Proposal, rule: RuleFinding, subject: Subject) -> bool:
     """Tell whether a rule has found it: what both call missing, or a finding on the sentences that it quotes.
 
-    Of a topic that is treated after all a proposal may tell what is left out: it is the same only where it calls the
+    Of a topic that is treated after all a proposal may name what is left out: it is the same only where it calls the
     topic itself missing. What a model found when it judged a check item by itself is the same where it is of that item.
     """
     if rule.missing and rule.is_overturned:

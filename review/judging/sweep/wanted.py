@@ -61,7 +61,7 @@ is said of them.
 
 
 def rules_text(others: Sequence[str], *, wanted: str, is_whole: bool, message: int, words: int, quote: int) -> str:
-    """The rules of a reading for what is ``wanted``; ``others`` are the categories read for apart.
+    """The rules of a reading for what is ``wanted``; ``others`` are the categories of other readings.
 
     ``is_whole``: no part follows that facts would be carried on to.
     """
