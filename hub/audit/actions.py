@@ -119,6 +119,7 @@ ACTION_NAMES: Mapping[str, Promise] = {
 
 KIND_NAMES: Mapping[str, Promise] = {
     "article": _("article"),
+    "batch": _("batch of uploads"),
     "check_item": _("check item"),
     "checkitem": _("check item"),
     "checkitemversion": _("check item version"),
@@ -134,6 +135,9 @@ KIND_NAMES: Mapping[str, Promise] = {
     "graph_node": _("node"),
     "guideline": _("guideline"),
     "identifier_pattern": _("identifier pattern"),
+    "index_generation": _("index generation"),
+    "key": _("encryption key"),
+    "llm": _("language model"),
     "ontology": _("ontology"),
     "prompt": _("prompt"),
     "review": _("Review"),

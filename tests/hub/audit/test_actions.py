@@ -1,4 +1,4 @@
-"""Every action that the program writes to the audit trail has a name that people read."""
+"""Every action that the program writes to the audit trail, and every kind of thing that it is about, has a name."""
 
 from __future__ import annotations
 
@@ -6,27 +6,41 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-from hub.audit.actions import ACTION_NAMES, action_name
+from hub.audit.actions import ACTION_NAMES, KIND_NAMES, action_name
 
 ROOT = Path(__file__).resolve().parents[3]
 
 
-def written() -> Iterator[str]:
-    """The actions that calls of ``record_event`` and ``write_line`` name as they are."""
+def written() -> Iterator[ast.Call]:
+    """The calls that write to the audit trail."""
     for package in ("hub", "knowledge", "review", "mcp_bridge"):
         for path in (ROOT / package).rglob("*.py"):
             for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
                 if isinstance(node, ast.Call) and len(node.args) > 1:
                     called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-                    action = node.args[1]
-                    if called in {"record_event", "write_line"} and isinstance(action, ast.Constant):
-                        yield str(action.value)
+                    if called in {"record_event", "write_line"}:
+                        yield node
+
+
+def beginning(node: ast.expr) -> str:
+    """The text that an argument begins with, "" where that is no constant."""
+    if isinstance(node, ast.Subscript):
+        return beginning(node.value)
+    first = node.values[0] if isinstance(node, ast.JoinedStr) else node
+    return str(first.value) if isinstance(first, ast.Constant) else ""
 
 
 def test_every_action_has_a_name() -> None:
-    actions = set(written())
+    actions = {beginning(call.args[1]) for call in written()} - {""}
     assert len(actions) > 50
     assert actions - ACTION_NAMES.keys() == set()
+
+
+def test_every_kind_of_thing_that_a_line_is_about_has_a_name() -> None:
+    resources = {beginning(call.args[2]) for call in written() if len(call.args) > 2}
+    kinds = {kind for kind, colon, _name in (one.partition(":") for one in resources) if colon}
+    assert len(kinds) > 15
+    assert kinds - KIND_NAMES.keys() == set()
 
 
 def test_an_action_of_an_earlier_version_is_shown_by_its_code() -> None:
