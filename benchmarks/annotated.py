@@ -231,7 +231,7 @@ def plain_notes(spans: Sequence[Span]) -> list[Note]:
 
 
 def annotate(path: Path, parsed: ParsedDocument, notes: Sequence[Note], target: Path) -> tuple[list[str], float]:
-    """Write a copy with notes as reports do; gives where each came to stand, and the seconds that it took."""
+    """Write a copy with notes as reports do; return how each was placed, and the seconds that it took."""
     words = [list(page_parts(parsed.markdown, parsed.blocks, note.start, note.end)) for note in notes]
     begun = time.perf_counter()
 

@@ -28,7 +28,7 @@ from knowledge.parsers.process.isolation import as_it_is, run_isolated  # noqa: 
 
 
 def write_scan(path: Path, seed: int) -> int:
-    """Write the pages as pictures into a PDF; gives how many there are."""
+    """Write the pages as pictures into a PDF; return how many there are."""
     first, *others = [degraded(page, seed).image for page in rendered_pages(seed)]
     first.save(path, "PDF", resolution=DPI, save_all=True, append_images=others)
     return 1 + len(others)

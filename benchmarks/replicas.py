@@ -134,7 +134,7 @@ def _pids(server: Any) -> set[int]:
 
 @contextmanager
 def _held_to(share: float, servers: Sequence[Any]) -> Iterator[list[Path]]:
-    """Give each server a group with the same share of a core, and the clients one beside; gives the servers' groups."""
+    """Give each server a group with the same share of a core, and the clients one; yield the servers' groups."""
     groups = [GROUPS / f"hub-benchmark-{os.getpid()}-{number}" for number in range(len(servers) + 1)]
     try:
         for group, pids in zip(groups, ([os.getpid()], *map(_pids, servers)), strict=True):

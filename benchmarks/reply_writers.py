@@ -37,7 +37,7 @@ class WordCopy:
         self._threads: list[tuple[str, str, str]] = []
 
     def reply(self, line: str, author: str, text: str, *, to: str = "") -> str:
-        """Add a reply to a note, or to an earlier reply; gives what a reply to it is addressed to."""
+        """Add a reply to a note, or to an earlier reply; return what a reply to it is addressed to."""
         run = next(run for one in self._document.paragraphs for run in one.runs)
         comment = self._document.add_comment(run, text=text, author=author)._comment_elm
         own = f"1{len(self._threads):07X}"
