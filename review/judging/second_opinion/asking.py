@@ -134,19 +134,21 @@ class SecondOpinion:
         self._take(one if one.doubt.pk in held else _disputed(one) for one in unproven)
 
     def _take(self, opinions: Iterable[Opinion]) -> None:
-        """Take opinions, but those that nothing of the document proves: a critical finding, which keeps a review from
-        being signed off, stays with what the model said of it, and where something speaks to a model all stay.
+        """Take opinions, with limits for those that no words of the document prove.
+
+        Where something in the document speaks to a model none of these is taken. A critical finding, which keeps a
+        review from being signed off, stays, with what the model said of it.
         """
         for opinion in opinions:
             if opinion.decision not in UNPROVEN:
                 self.opinions.append(opinion)
             elif self.reader.session.planted_spans():
                 self.said.append(notices.SECOND_OPINION_NOT_SET_ASIDE)
-            elif opinion.doubt.severity is Severity.CRITICAL:
-                self.said.append(notices.SECOND_OPINION_CRITICAL_KEPT)
-                self.opinions.append(replace(opinion, is_kept=True))
             else:
-                self.opinions.append(opinion)
+                is_kept = opinion.doubt.severity is Severity.CRITICAL
+                if is_kept:
+                    self.said.append(notices.SECOND_OPINION_CRITICAL_KEPT)
+                self.opinions.append(replace(opinion, is_kept=is_kept))
 
     def store(self) -> None:
         """Mark the findings, and bring the verdicts of their checks in line with what is left."""
@@ -221,8 +223,9 @@ def _quiet(opinion: Opinion) -> Opinion:
 
 
 def _disputed(opinion: Opinion) -> Opinion:
-    """What is left of an opinion once its quotes, looked at by themselves, do not show the finding to be wrong: that
-    one of several topics is treated is not taken.
+    """Return what is left of an opinion whose quotes, looked at by themselves, do not show the finding to be wrong.
+
+    One that takes single topics out confirms the finding; any other disputes it.
     """
     if opinion.decision is Decision.NARROWED:
         return replace(opinion, decision=Decision.CONFIRMED, quotes=(), treated=())
