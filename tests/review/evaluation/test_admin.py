@@ -16,27 +16,28 @@ from hub.evaluation.models import EvaluationDataset, EvaluationRun
 from review.evaluation import cases, datasets, execution, runs
 from tests.factories import upload_file, work_through
 from tests.hub.admin.support import client_of, make_user
-from tests.review.evaluation.sample_cases import CASES, SAMPLE
+from tests.review.evaluation.sample_cases import CASES, SAMPLE, UNDEFINED
 
 pytestmark = pytest.mark.django_db
 LIST = "admin:evaluation_evaluationdataset_changelist"
 
 
 def test_a_curator_makes_imports_runs_and_sees_the_trend(queue) -> None:
-    work_through(upload_file(local_operator(), SAMPLE, document_type="basic_design").document)
+    document = work_through(upload_file(local_operator(), SAMPLE, document_type="basic_design").document)
     client = client_of(make_user("品質", is_superuser=True))
     client.post(reverse("admin:evaluation_evaluationdataset_create"), {"code": "gold", "name": "正解データ"})
     page = reverse("admin:evaluation_evaluationdataset_change", args=[EvaluationDataset.objects.get().pk])
     assert "正解データ" in client.get(reverse(LIST)).content.decode()
 
     door = reverse("admin:evaluation_evaluationdataset_import", args=["gold"])
-    lines = [json.dumps(case, ensure_ascii=False) for case in CASES]
+    given = (*CASES, UNDEFINED | {"path": document.public_id})
+    lines = [json.dumps(case, ensure_ascii=False) for case in given]
     wrong = SimpleUploadedFile("c.jsonl", "\n".join([*lines, '{"path": "x"}']).encode())
     assert "name what decides" in client.post(door, {"file": wrong}).content.decode()
     shown = client.post(door, {"file": SimpleUploadedFile("c.jsonl", "\n".join(lines).encode()), "preview": "1"})
     assert "無い文書.md" in shown.content.decode()
     client.post(door, {"file": SimpleUploadedFile("c.jsonl", "\n".join(lines).encode())})
-    assert EvaluationDataset.objects.get().cases.count() == len(CASES)
+    assert EvaluationDataset.objects.get().cases.count() == len(given)
 
     for _time in range(2):
         client.post(reverse("admin:evaluation_evaluationdataset_run", args=["gold"]))
@@ -47,7 +48,9 @@ def test_a_curator_makes_imports_runs_and_sees_the_trend(queue) -> None:
     assert lines[-1]["data"] == [1.0, 1.0]  # reproducibility
     run = EvaluationRun.objects.order_by("-pk")[0]
     detail = reverse("admin:evaluation_evaluationrun_page", args=[run.public_id])
-    assert "false_positive_rate" in client.get(detail).content.decode()
+    shown = client.get(detail)
+    assert "false_positive_rate" in shown.content.decode()
+    assert {name for name, _figures in shown.context["documents"]} >= {document.title, SAMPLE.name}
     client.post(reverse("admin:evaluation_evaluationrun_baseline", args=[run.public_id]))
     run.refresh_from_db()
     assert run.is_baseline
