@@ -294,8 +294,10 @@ class Migration(migrations.Migration):
                 'verbose_name': 'chunk',
                 'verbose_name_plural': 'chunks',
                 'ordering': ['id'],
-            "constraints": [models.UniqueConstraint(fields=('version', 'policy', 'index'), name='one_chunk_per_index'),],
-},
+                'constraints': [
+                    models.UniqueConstraint(fields=('version', 'policy', 'index'), name='one_chunk_per_index'),
+                ],
+            },
         ),
         migrations.CreateModel(
             name='EmbeddingSet',
@@ -323,8 +325,10 @@ class Migration(migrations.Migration):
             options={
                 'verbose_name': 'embedding set',
                 'verbose_name_plural': 'embedding sets',
-            "constraints": [models.UniqueConstraint(condition=models.Q(('is_active', True)), fields=('is_active',), name='one_active_embedding_set'),],
-},
+                'constraints': [
+                    models.UniqueConstraint(condition=models.Q(('is_active', True)), fields=('is_active',), name='one_active_embedding_set'),
+                ],
+            },
         ),
         migrations.CreateModel(
             name='ChunkVector',
@@ -360,8 +364,10 @@ class Migration(migrations.Migration):
                 'verbose_name': 'figure',
                 'verbose_name_plural': 'figures',
                 'ordering': ['version', 'index'],
-            "constraints": [models.UniqueConstraint(fields=('version', 'index'), name='one_figure_per_index'),],
-},
+                'constraints': [
+                    models.UniqueConstraint(fields=('version', 'index'), name='one_figure_per_index'),
+                ],
+            },
         ),
         migrations.CreateModel(
             name='GraphNode',
@@ -400,9 +406,15 @@ class Migration(migrations.Migration):
                 'verbose_name': 'graph edge',
                 'verbose_name_plural': 'graph edges',
                 'ordering': ['-id'],
-            "indexes": [models.Index(fields=['source', 'type'], include=('target', 'classification'), name='graph_edge_forward'), models.Index(fields=['target', 'type'], include=('source', 'classification'), name='graph_edge_backward'), models.Index(fields=['collection', 'revision'], name='graph_edge_changes'),],
-"constraints": [models.UniqueConstraint(fields=('source', 'type', 'target'), name='one_edge_per_ends_and_type'),],
-},
+                'indexes': [
+                    models.Index(fields=['source', 'type'], include=('target', 'classification'), name='graph_edge_forward'),
+                    models.Index(fields=['target', 'type'], include=('source', 'classification'), name='graph_edge_backward'),
+                    models.Index(fields=['collection', 'revision'], name='graph_edge_changes'),
+                ],
+                'constraints': [
+                    models.UniqueConstraint(fields=('source', 'type', 'target'), name='one_edge_per_ends_and_type'),
+                ],
+            },
         ),
         migrations.CreateModel(
             name='GraphContribution',
@@ -423,9 +435,15 @@ class Migration(migrations.Migration):
             options={
                 'verbose_name': 'graph contribution',
                 'verbose_name_plural': 'graph contributions',
-            "indexes": [models.Index(condition=models.Q(('kind', 'document'), _negated=True), fields=['kind', 'source'], name='contribution_by_source'),],
-"constraints": [models.CheckConstraint(condition=models.Q(models.Q(('edge__isnull', True), ('node__isnull', False)), models.Q(('edge__isnull', False), ('node__isnull', True)), _connector='OR'), name='contribution_supports_one_thing'), models.CheckConstraint(condition=models.Q(models.Q(('kind', 'document'), _negated=True), models.Q(('document__isnull', False), ('version__isnull', False)), _connector='OR'), name='contribution_of_a_document_has_one'), models.CheckConstraint(condition=models.Q(models.Q(('kind', 'curator'), _negated=True), django.db.models.lookups.LessThanOrEqual(django.db.models.functions.text.Length(django.db.models.functions.comparison.Cast('facts', models.TextField())), 262144), _connector='OR'), name='knowledge_graphcontribution_facts_size'),],
-},
+                'indexes': [
+                    models.Index(condition=models.Q(('kind', 'document'), _negated=True), fields=['kind', 'source'], name='contribution_by_source'),
+                ],
+                'constraints': [
+                    models.CheckConstraint(condition=models.Q(models.Q(('edge__isnull', True), ('node__isnull', False)), models.Q(('edge__isnull', False), ('node__isnull', True)), _connector='OR'), name='contribution_supports_one_thing'),
+                    models.CheckConstraint(condition=models.Q(models.Q(('kind', 'document'), _negated=True), models.Q(('document__isnull', False), ('version__isnull', False)), _connector='OR'), name='contribution_of_a_document_has_one'),
+                    models.CheckConstraint(condition=models.Q(models.Q(('kind', 'curator'), _negated=True), django.db.models.lookups.LessThanOrEqual(django.db.models.functions.text.Length(django.db.models.functions.comparison.Cast('facts', models.TextField())), 262144), _connector='OR'), name='knowledge_graphcontribution_facts_size'),
+                ],
+            },
         ),
         migrations.CreateModel(
             name='GraphRemoval',
@@ -483,8 +501,12 @@ class Migration(migrations.Migration):
                 'verbose_name': 'guideline edition',
                 'verbose_name_plural': 'guideline editions',
                 'ordering': ['guideline__code', '-number'],
-            "constraints": [models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(django.db.models.functions.text.Length(django.db.models.functions.comparison.Cast('guideline_changes', models.TextField())), 262144), name='knowledge_guidelineedition_guideline_changes_size'), models.UniqueConstraint(fields=('guideline', 'number'), name='one_guideline_edition_per_number'), models.UniqueConstraint(condition=models.Q(('status', 'published')), fields=('guideline',), name='one_published_edition_per_guideline'),],
-},
+                'constraints': [
+                    models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(django.db.models.functions.text.Length(django.db.models.functions.comparison.Cast('guideline_changes', models.TextField())), 262144), name='knowledge_guidelineedition_guideline_changes_size'),
+                    models.UniqueConstraint(fields=('guideline', 'number'), name='one_guideline_edition_per_number'),
+                    models.UniqueConstraint(condition=models.Q(('status', 'published')), fields=('guideline',), name='one_published_edition_per_guideline'),
+                ],
+            },
         ),
         migrations.CreateModel(
             name='GuidelineArticle',
@@ -510,8 +532,15 @@ class Migration(migrations.Migration):
                 'verbose_name': 'guideline article',
                 'verbose_name_plural': 'guideline articles',
                 'ordering': ['edition', 'position'],
-            "constraints": [models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(django.db.models.functions.text.Length('text'), 100000), name='knowledge_guidelinearticle_text_length'), models.CheckConstraint(condition=models.Q(('document_types__len__lte', 500)), name='knowledge_guidelinearticle_document_types_items'), models.CheckConstraint(condition=models.Q(('headings__len__lte', 500)), name='knowledge_guidelinearticle_headings_items'), models.CheckConstraint(condition=models.Q(('applies_when__len__lte', 500)), name='knowledge_guidelinearticle_applies_when_items'), models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(django.db.models.functions.text.Length(django.db.models.functions.comparison.Cast('required_elements', models.TextField())), 1048576), name='knowledge_guidelinearticle_required_elements_size'), models.UniqueConstraint(fields=('edition', 'code'), name='one_article_per_code_in_edition'),],
-},
+                'constraints': [
+                    models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(django.db.models.functions.text.Length('text'), 100000), name='knowledge_guidelinearticle_text_length'),
+                    models.CheckConstraint(condition=models.Q(('document_types__len__lte', 500)), name='knowledge_guidelinearticle_document_types_items'),
+                    models.CheckConstraint(condition=models.Q(('headings__len__lte', 500)), name='knowledge_guidelinearticle_headings_items'),
+                    models.CheckConstraint(condition=models.Q(('applies_when__len__lte', 500)), name='knowledge_guidelinearticle_applies_when_items'),
+                    models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(django.db.models.functions.text.Length(django.db.models.functions.comparison.Cast('required_elements', models.TextField())), 1048576), name='knowledge_guidelinearticle_required_elements_size'),
+                    models.UniqueConstraint(fields=('edition', 'code'), name='one_article_per_code_in_edition'),
+                ],
+            },
         ),
         migrations.CreateModel(
             name='LexicalEntry',
@@ -543,8 +572,12 @@ class Migration(migrations.Migration):
                 ('total_length', models.PositiveBigIntegerField(default=0)),
                 ('policy', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='knowledge.chunkpolicy')),
             ],
-        options={"constraints": [models.UniqueConstraint(fields=('field', 'policy'), name='one_row_of_lexical_statistics', nulls_distinct=False),],
-},),
+            options={
+                'constraints': [
+                    models.UniqueConstraint(fields=('field', 'policy'), name='one_row_of_lexical_statistics', nulls_distinct=False),
+                ],
+            },
+        ),
         migrations.CreateModel(
             name='LexicalTerm',
             fields=[
@@ -614,8 +647,10 @@ class Migration(migrations.Migration):
                 'verbose_name': 'joined types',
                 'verbose_name_plural': 'joined types',
                 'ordering': ['edge_type', 'source', 'target'],
-            "constraints": [models.UniqueConstraint(fields=('edge_type', 'source', 'target'), name='one_pair_per_edge_type'),],
-},
+                'constraints': [
+                    models.UniqueConstraint(fields=('edge_type', 'source', 'target'), name='one_pair_per_edge_type'),
+                ],
+            },
         ),
         migrations.CreateModel(
             name='Ontology',
@@ -645,8 +680,15 @@ class Migration(migrations.Migration):
             options={
                 'verbose_name': 'ontology',
                 'verbose_name_plural': 'ontologies',
-            "constraints": [models.CheckConstraint(condition=models.Q(('document_types__len__lte', 500)), name='knowledge_ontology_document_types_items'), models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(django.db.models.functions.text.Length('remainder'), 67108864), name='knowledge_ontology_remainder_length'), models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(django.db.models.functions.text.Length('suppressed'), 67108864), name='knowledge_ontology_suppressed_length'), models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(django.db.models.functions.text.Length(django.db.models.functions.comparison.Cast('prefixes', models.TextField())), 1048576), name='knowledge_ontology_prefixes_size'), models.UniqueConstraint(fields=('domain', 'number'), name='one_ontology_per_version'), models.UniqueConstraint(condition=models.Q(('status', 'published')), fields=('domain',), name='one_published_ontology_per_domain'),],
-},
+                'constraints': [
+                    models.CheckConstraint(condition=models.Q(('document_types__len__lte', 500)), name='knowledge_ontology_document_types_items'),
+                    models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(django.db.models.functions.text.Length('remainder'), 67108864), name='knowledge_ontology_remainder_length'),
+                    models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(django.db.models.functions.text.Length('suppressed'), 67108864), name='knowledge_ontology_suppressed_length'),
+                    models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(django.db.models.functions.text.Length(django.db.models.functions.comparison.Cast('prefixes', models.TextField())), 1048576), name='knowledge_ontology_prefixes_size'),
+                    models.UniqueConstraint(fields=('domain', 'number'), name='one_ontology_per_version'),
+                    models.UniqueConstraint(condition=models.Q(('status', 'published')), fields=('domain',), name='one_published_ontology_per_domain'),
+                ],
+            },
         ),
         migrations.CreateModel(
             name='OntologyClass',
@@ -681,8 +723,20 @@ class Migration(migrations.Migration):
                 'verbose_name': 'ontology class',
                 'verbose_name_plural': 'ontology classes',
                 'ordering': ['ontology', 'position', 'code'],
-            "constraints": [models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(django.db.models.functions.text.Length('definition_ja'), 10000), name='knowledge_ontologyclass_definition_ja_length'), models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(django.db.models.functions.text.Length('definition_en'), 10000), name='knowledge_ontologyclass_definition_en_length'), models.CheckConstraint(condition=models.Q(('synonyms__len__lte', 500)), name='knowledge_ontologyclass_synonyms_items'), models.CheckConstraint(condition=models.Q(('cues__len__lte', 500)), name='knowledge_ontologyclass_cues_items'), models.CheckConstraint(condition=models.Q(('exclusions__len__lte', 500)), name='knowledge_ontologyclass_exclusions_items'), models.CheckConstraint(condition=models.Q(('elements_ja__len__lte', 500)), name='knowledge_ontologyclass_elements_ja_items'), models.CheckConstraint(condition=models.Q(('elements_en__len__lte', 500)), name='knowledge_ontologyclass_elements_en_items'), models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(django.db.models.functions.text.Length('example'), 10000), name='knowledge_ontologyclass_example_length'), models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(django.db.models.functions.text.Length('example_polite'), 10000), name='knowledge_ontologyclass_example_polite_length'), models.UniqueConstraint(fields=('ontology', 'code'), name='one_class_per_code'), models.UniqueConstraint(fields=('ontology', 'iri'), name='one_class_per_iri'),],
-},
+                'constraints': [
+                    models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(django.db.models.functions.text.Length('definition_ja'), 10000), name='knowledge_ontologyclass_definition_ja_length'),
+                    models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(django.db.models.functions.text.Length('definition_en'), 10000), name='knowledge_ontologyclass_definition_en_length'),
+                    models.CheckConstraint(condition=models.Q(('synonyms__len__lte', 500)), name='knowledge_ontologyclass_synonyms_items'),
+                    models.CheckConstraint(condition=models.Q(('cues__len__lte', 500)), name='knowledge_ontologyclass_cues_items'),
+                    models.CheckConstraint(condition=models.Q(('exclusions__len__lte', 500)), name='knowledge_ontologyclass_exclusions_items'),
+                    models.CheckConstraint(condition=models.Q(('elements_ja__len__lte', 500)), name='knowledge_ontologyclass_elements_ja_items'),
+                    models.CheckConstraint(condition=models.Q(('elements_en__len__lte', 500)), name='knowledge_ontologyclass_elements_en_items'),
+                    models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(django.db.models.functions.text.Length('example'), 10000), name='knowledge_ontologyclass_example_length'),
+                    models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(django.db.models.functions.text.Length('example_polite'), 10000), name='knowledge_ontologyclass_example_polite_length'),
+                    models.UniqueConstraint(fields=('ontology', 'code'), name='one_class_per_code'),
+                    models.UniqueConstraint(fields=('ontology', 'iri'), name='one_class_per_iri'),
+                ],
+            },
         ),
         migrations.CreateModel(
             name='OntologyProperty',
@@ -707,8 +761,11 @@ class Migration(migrations.Migration):
                 'verbose_name': 'ontology property',
                 'verbose_name_plural': 'ontology properties',
                 'ordering': ['ontology', 'code'],
-            "constraints": [models.UniqueConstraint(fields=('ontology', 'code'), name='one_property_per_code'), models.UniqueConstraint(fields=('ontology', 'iri'), name='one_property_per_iri'),],
-},
+                'constraints': [
+                    models.UniqueConstraint(fields=('ontology', 'code'), name='one_property_per_code'),
+                    models.UniqueConstraint(fields=('ontology', 'iri'), name='one_property_per_iri'),
+                ],
+            },
         ),
         migrations.CreateModel(
             name='Source',
@@ -730,8 +787,10 @@ class Migration(migrations.Migration):
                 'verbose_name': 'source',
                 'verbose_name_plural': 'sources',
                 'ordering': ['name'],
-            "constraints": [models.CheckConstraint(condition=models.Q(models.Q(('scan_every_minutes__gte', 1), ('scan_every_minutes__lte', 525600)), ('scan_every_minutes__isnull', True), _connector='OR'), name='knowledge_source_scan_every_minutes_bounds'),],
-},
+                'constraints': [
+                    models.CheckConstraint(condition=models.Q(models.Q(('scan_every_minutes__gte', 1), ('scan_every_minutes__lte', 525600)), ('scan_every_minutes__isnull', True), _connector='OR'), name='knowledge_source_scan_every_minutes_bounds'),
+                ],
+            },
         ),
         migrations.CreateModel(
             name='CollectionGrant',

@@ -83,8 +83,14 @@ class Migration(migrations.Migration):
                 'verbose_name': 'check item version',
                 'verbose_name_plural': 'check item versions',
                 'ordering': ['item__code', '-number'],
-            "constraints": [models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(django.db.models.functions.text.Length('reason'), 10000), name='review_checkitemversion_reason_length'), models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(django.db.models.functions.text.Length('description_ja'), 10000), name='review_checkitemversion_description_ja_length'), models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(django.db.models.functions.text.Length('description_en'), 10000), name='review_checkitemversion_description_en_length'), models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(django.db.models.functions.text.Length(django.db.models.functions.comparison.Cast('criteria', models.TextField())), 1048576), name='review_checkitemversion_criteria_size'), models.UniqueConstraint(fields=('item', 'number'), name='one_check_item_version_per_number'),],
-},
+                'constraints': [
+                    models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(django.db.models.functions.text.Length('reason'), 10000), name='review_checkitemversion_reason_length'),
+                    models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(django.db.models.functions.text.Length('description_ja'), 10000), name='review_checkitemversion_description_ja_length'),
+                    models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(django.db.models.functions.text.Length('description_en'), 10000), name='review_checkitemversion_description_en_length'),
+                    models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(django.db.models.functions.text.Length(django.db.models.functions.comparison.Cast('criteria', models.TextField())), 1048576), name='review_checkitemversion_criteria_size'),
+                    models.UniqueConstraint(fields=('item', 'number'), name='one_check_item_version_per_number'),
+                ],
+            },
         ),
         migrations.CreateModel(
             name='CheckList',
@@ -125,8 +131,12 @@ class Migration(migrations.Migration):
                 'verbose_name': 'check list version',
                 'verbose_name_plural': 'check list versions',
                 'ordering': ['checklist', '-number'],
-            "constraints": [models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(django.db.models.functions.text.Length('reason'), 10000), name='review_checklistversion_reason_length'), models.UniqueConstraint(fields=('checklist', 'number'), name='one_check_list_version_per_number'), models.CheckConstraint(condition=models.Q(('effective_from__isnull', True), ('effective_to__isnull', True), ('effective_from__lte', models.F('effective_to')), _connector='OR'), name='check_list_version_starts_before_it_ends'),],
-},
+                'constraints': [
+                    models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(django.db.models.functions.text.Length('reason'), 10000), name='review_checklistversion_reason_length'),
+                    models.UniqueConstraint(fields=('checklist', 'number'), name='one_check_list_version_per_number'),
+                    models.CheckConstraint(condition=models.Q(('effective_from__isnull', True), ('effective_to__isnull', True), ('effective_from__lte', models.F('effective_to')), _connector='OR'), name='check_list_version_starts_before_it_ends'),
+                ],
+            },
         ),
         migrations.CreateModel(
             name='CheckListEntry',
@@ -138,8 +148,10 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['position'],
-            "constraints": [models.UniqueConstraint(fields=('checklist_version', 'item_version'), name='one_entry_per_item_version'),],
-},
+                'constraints': [
+                    models.UniqueConstraint(fields=('checklist_version', 'item_version'), name='one_entry_per_item_version'),
+                ],
+            },
         ),
         migrations.CreateModel(
             name='CheckResult',
@@ -201,9 +213,15 @@ class Migration(migrations.Migration):
                 'verbose_name': 'finding',
                 'verbose_name_plural': 'findings',
                 'ordering': ['result__position', 'ordinal'],
-            "indexes": [models.Index(condition=models.Q(('triage', 'waived')), fields=['expires_at'], name='waivers_by_expiry'), django.contrib.postgres.indexes.GinIndex(condition=models.Q(('rests_on', []), _negated=True), fields=['rests_on'], name='findings_by_source'),],
-"constraints": [models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(django.db.models.functions.text.Length('triage_reason'), 10000), name='review_finding_triage_reason_length'), models.UniqueConstraint(fields=('result', 'fingerprint'), name='one_finding_per_fingerprint'),],
-},
+                'indexes': [
+                    models.Index(condition=models.Q(('triage', 'waived')), fields=['expires_at'], name='waivers_by_expiry'),
+                    django.contrib.postgres.indexes.GinIndex(condition=models.Q(('rests_on', []), _negated=True), fields=['rests_on'], name='findings_by_source'),
+                ],
+                'constraints': [
+                    models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(django.db.models.functions.text.Length('triage_reason'), 10000), name='review_finding_triage_reason_length'),
+                    models.UniqueConstraint(fields=('result', 'fingerprint'), name='one_finding_per_fingerprint'),
+                ],
+            },
         ),
         migrations.CreateModel(
             name='FindingAnswer',
@@ -215,8 +233,13 @@ class Migration(migrations.Migration):
                 ('answered_on', models.DateField(null=True)),
                 ('finding', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='answer', to='review.finding')),
             ],
-        options={"constraints": [models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(django.db.models.functions.text.Length('plan'), 10000), name='review_findinganswer_plan_length'), models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(django.db.models.functions.text.Length('text'), 10000), name='review_findinganswer_text_length'),],
-},),
+            options={
+                'constraints': [
+                    models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(django.db.models.functions.text.Length('plan'), 10000), name='review_findinganswer_plan_length'),
+                    models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(django.db.models.functions.text.Length('text'), 10000), name='review_findinganswer_text_length'),
+                ],
+            },
+        ),
         migrations.CreateModel(
             name='FindingEvent',
             fields=[
@@ -235,8 +258,10 @@ class Migration(migrations.Migration):
             options={
                 'ordering': ['id'],
                 'abstract': False,
-            "constraints": [models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(django.db.models.functions.text.Length('text'), 20001), name='review_findingevent_text_length'),],
-},
+                'constraints': [
+                    models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(django.db.models.functions.text.Length('text'), 20001), name='review_findingevent_text_length'),
+                ],
+            },
         ),
         migrations.CreateModel(
             name='GuidelineMapping',
@@ -253,8 +278,12 @@ class Migration(migrations.Migration):
                 'verbose_name': 'guideline mapping',
                 'verbose_name_plural': 'guideline mappings',
                 'ordering': ['article_code', 'check_item__code'],
-            "constraints": [models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(django.db.models.functions.text.Length('rationale_ja'), 10000), name='review_guidelinemapping_rationale_ja_length'), models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(django.db.models.functions.text.Length('rationale_en'), 10000), name='review_guidelinemapping_rationale_en_length'), models.UniqueConstraint(fields=('article_code', 'check_item'), name='one_mapping_per_article_and_item'),],
-},
+                'constraints': [
+                    models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(django.db.models.functions.text.Length('rationale_ja'), 10000), name='review_guidelinemapping_rationale_ja_length'),
+                    models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(django.db.models.functions.text.Length('rationale_en'), 10000), name='review_guidelinemapping_rationale_en_length'),
+                    models.UniqueConstraint(fields=('article_code', 'check_item'), name='one_mapping_per_article_and_item'),
+                ],
+            },
         ),
         migrations.CreateModel(
             name='JudgePrompt',
@@ -274,8 +303,12 @@ class Migration(migrations.Migration):
                 'verbose_name': 'prompt',
                 'verbose_name_plural': 'prompts',
                 'ordering': ['kind', '-number'],
-            "constraints": [models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(django.db.models.functions.text.Length('text'), 20000), name='review_judgeprompt_text_length'), models.UniqueConstraint(fields=('kind', 'number'), name='one_prompt_per_number'), models.UniqueConstraint(condition=models.Q(('status', 'published')), fields=('kind',), name='one_published_prompt'),],
-},
+                'constraints': [
+                    models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(django.db.models.functions.text.Length('text'), 20000), name='review_judgeprompt_text_length'),
+                    models.UniqueConstraint(fields=('kind', 'number'), name='one_prompt_per_number'),
+                    models.UniqueConstraint(condition=models.Q(('status', 'published')), fields=('kind',), name='one_published_prompt'),
+                ],
+            },
         ),
         migrations.CreateModel(
             name='ModelSuggestion',
@@ -312,8 +345,10 @@ class Migration(migrations.Migration):
             options={
                 'ordering': ['id'],
                 'abstract': False,
-            "constraints": [models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(django.db.models.functions.text.Length('reason'), 10000), name='review_resultdecision_reason_length'),],
-},
+                'constraints': [
+                    models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(django.db.models.functions.text.Length('reason'), 10000), name='review_resultdecision_reason_length'),
+                ],
+            },
         ),
         migrations.CreateModel(
             name='Review',
@@ -347,9 +382,13 @@ class Migration(migrations.Migration):
                 'verbose_name': 'review',
                 'verbose_name_plural': 'reviews',
                 'ordering': ['-id'],
-            "indexes": [models.Index(condition=models.Q(('status__in', ('queued', 'running'))), fields=['created_at'], name='review_unfinished'),],
-"constraints": [models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(django.db.models.functions.text.Length(django.db.models.functions.comparison.Cast('options', models.TextField())), 1048576), name='review_review_options_size'),],
-},
+                'indexes': [
+                    models.Index(condition=models.Q(('status__in', ('queued', 'running'))), fields=['created_at'], name='review_unfinished'),
+                ],
+                'constraints': [
+                    models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(django.db.models.functions.text.Length(django.db.models.functions.comparison.Cast('options', models.TextField())), 1048576), name='review_review_options_size'),
+                ],
+            },
         ),
         migrations.CreateModel(
             name='RelatedVersion',
@@ -365,8 +404,10 @@ class Migration(migrations.Migration):
                 'verbose_name': 'related document',
                 'verbose_name_plural': 'related documents',
                 'ordering': ['position'],
-            "constraints": [models.UniqueConstraint(fields=('review', 'document_id_text'), name='related_document_once_per_review'),],
-},
+                'constraints': [
+                    models.UniqueConstraint(fields=('review', 'document_id_text'), name='related_document_once_per_review'),
+                ],
+            },
         ),
         migrations.AddField(
             model_name='checkresult',
@@ -380,8 +421,12 @@ class Migration(migrations.Migration):
                 ('edition', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='knowledge.guidelineedition')),
                 ('review', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='guideline_editions', to='review.review')),
             ],
-        options={"constraints": [models.UniqueConstraint(fields=('review', 'edition'), name='one_pin_per_review_and_edition'),],
-},),
+            options={
+                'constraints': [
+                    models.UniqueConstraint(fields=('review', 'edition'), name='one_pin_per_review_and_edition'),
+                ],
+            },
+        ),
         migrations.CreateModel(
             name='Scenario',
             fields=[
@@ -405,8 +450,15 @@ class Migration(migrations.Migration):
                 'verbose_name': 'scenario',
                 'verbose_name_plural': 'scenarios',
                 'ordering': ['code', '-number'],
-            "constraints": [models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(django.db.models.functions.text.Length('description_ja'), 10000), name='review_scenario_description_ja_length'), models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(django.db.models.functions.text.Length('description_en'), 10000), name='review_scenario_description_en_length'), models.CheckConstraint(condition=models.Q(('document_types__len__lte', 500)), name='review_scenario_document_types_items'), models.UniqueConstraint(fields=('code', 'number'), name='one_scenario_per_number'), models.UniqueConstraint(condition=models.Q(('status', 'published')), fields=('code',), name='one_published_scenario'), models.UniqueConstraint(condition=models.Q(('status', 'draft')), fields=('code',), name='one_scenario_draft'),],
-},
+                'constraints': [
+                    models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(django.db.models.functions.text.Length('description_ja'), 10000), name='review_scenario_description_ja_length'),
+                    models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(django.db.models.functions.text.Length('description_en'), 10000), name='review_scenario_description_en_length'),
+                    models.CheckConstraint(condition=models.Q(('document_types__len__lte', 500)), name='review_scenario_document_types_items'),
+                    models.UniqueConstraint(fields=('code', 'number'), name='one_scenario_per_number'),
+                    models.UniqueConstraint(condition=models.Q(('status', 'published')), fields=('code',), name='one_published_scenario'),
+                    models.UniqueConstraint(condition=models.Q(('status', 'draft')), fields=('code',), name='one_scenario_draft'),
+                ],
+            },
         ),
         migrations.CreateModel(
             name='ScenarioProgress',
@@ -418,8 +470,12 @@ class Migration(migrations.Migration):
                 ('document', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='knowledge.document')),
                 ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
             ],
-        options={"constraints": [models.UniqueConstraint(fields=('user', 'code'), name='one_progress_per_person'),],
-},),
+            options={
+                'constraints': [
+                    models.UniqueConstraint(fields=('user', 'code'), name='one_progress_per_person'),
+                ],
+            },
+        ),
         migrations.CreateModel(
             name='ScenarioStep',
             fields=[
@@ -439,8 +495,14 @@ class Migration(migrations.Migration):
                 'verbose_name': 'step',
                 'verbose_name_plural': 'steps',
                 'ordering': ['position', 'pk'],
-            "constraints": [models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(django.db.models.functions.text.Length('description_ja'), 10000), name='review_scenariostep_description_ja_length'), models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(django.db.models.functions.text.Length('description_en'), 10000), name='review_scenariostep_description_en_length'), models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(django.db.models.functions.text.Length('expected_ja'), 10000), name='review_scenariostep_expected_ja_length'), models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(django.db.models.functions.text.Length('expected_en'), 10000), name='review_scenariostep_expected_en_length'), models.UniqueConstraint(fields=('scenario', 'action'), name='one_step_per_action'),],
-},
+                'constraints': [
+                    models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(django.db.models.functions.text.Length('description_ja'), 10000), name='review_scenariostep_description_ja_length'),
+                    models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(django.db.models.functions.text.Length('description_en'), 10000), name='review_scenariostep_description_en_length'),
+                    models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(django.db.models.functions.text.Length('expected_ja'), 10000), name='review_scenariostep_expected_ja_length'),
+                    models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(django.db.models.functions.text.Length('expected_en'), 10000), name='review_scenariostep_expected_en_length'),
+                    models.UniqueConstraint(fields=('scenario', 'action'), name='one_step_per_action'),
+                ],
+            },
         ),
         migrations.CreateModel(
             name='Signature',
@@ -454,8 +516,11 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['id'],
-            "constraints": [models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(django.db.models.functions.text.Length('comment'), 10000), name='review_signature_comment_length'), models.UniqueConstraint(fields=('review', 'signer'), name='one_signature_per_signer'),],
-},
+                'constraints': [
+                    models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(django.db.models.functions.text.Length('comment'), 10000), name='review_signature_comment_length'),
+                    models.UniqueConstraint(fields=('review', 'signer'), name='one_signature_per_signer'),
+                ],
+            },
         ),
         migrations.CreateModel(
             name='Suggestion',
@@ -494,8 +559,11 @@ class Migration(migrations.Migration):
                 'verbose_name': 'suspect mark',
                 'verbose_name_plural': 'suspect marks',
                 'ordering': ['-created_at', 'check_item__code', 'article_code'],
-            "constraints": [models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(django.db.models.functions.text.Length('cleared_reason'), 10000), name='review_suspectmark_cleared_reason_length'), models.UniqueConstraint(fields=('check_item', 'article_code', 'edition'), name='one_suspect_mark_per_article_and_edition'),],
-},
+                'constraints': [
+                    models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(django.db.models.functions.text.Length('cleared_reason'), 10000), name='review_suspectmark_cleared_reason_length'),
+                    models.UniqueConstraint(fields=('check_item', 'article_code', 'edition'), name='one_suspect_mark_per_article_and_edition'),
+                ],
+            },
         ),
         migrations.AddConstraint(
             model_name='checkresult',

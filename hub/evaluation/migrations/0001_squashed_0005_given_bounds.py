@@ -43,8 +43,10 @@ class Migration(migrations.Migration):
                 'verbose_name': 'evaluation dataset',
                 'verbose_name_plural': 'evaluation datasets',
                 'ordering': ['code'],
-            "constraints": [models.CheckConstraint(condition=models.Q(('guards__len__lte', 500)), name='evaluation_evaluationdataset_guards_items'),],
-},
+                'constraints': [
+                    models.CheckConstraint(condition=models.Q(('guards__len__lte', 500)), name='evaluation_evaluationdataset_guards_items'),
+                ],
+            },
         ),
         migrations.CreateModel(
             name='EvaluationCase',
@@ -62,8 +64,13 @@ class Migration(migrations.Migration):
                 'verbose_name': 'evaluation case',
                 'verbose_name_plural': 'evaluation cases',
                 'ordering': ['pk'],
-            "constraints": [models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(django.db.models.functions.text.Length(django.db.models.functions.comparison.Cast('input', models.TextField())), 1048576), name='evaluation_evaluationcase_input_size'), models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(django.db.models.functions.text.Length(django.db.models.functions.comparison.Cast('expected', models.TextField())), 1048576), name='evaluation_evaluationcase_expected_size'), models.UniqueConstraint(fields=('dataset', 'kind', 'digest'), name='one_case_per_input'), models.CheckConstraint(condition=models.Q(models.Q(('weight__gte', 0), ('weight__lte', 1000)), ('weight__isnull', True), _connector='OR'), name='evaluation_evaluationcase_weight_bounds'),],
-},
+                'constraints': [
+                    models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(django.db.models.functions.text.Length(django.db.models.functions.comparison.Cast('input', models.TextField())), 1048576), name='evaluation_evaluationcase_input_size'),
+                    models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(django.db.models.functions.text.Length(django.db.models.functions.comparison.Cast('expected', models.TextField())), 1048576), name='evaluation_evaluationcase_expected_size'),
+                    models.UniqueConstraint(fields=('dataset', 'kind', 'digest'), name='one_case_per_input'),
+                    models.CheckConstraint(condition=models.Q(models.Q(('weight__gte', 0), ('weight__lte', 1000)), ('weight__isnull', True), _connector='OR'), name='evaluation_evaluationcase_weight_bounds'),
+                ],
+            },
         ),
         migrations.CreateModel(
             name='EvaluationRun',
@@ -96,8 +103,12 @@ class Migration(migrations.Migration):
                 'verbose_name': 'evaluation run',
                 'verbose_name_plural': 'evaluation runs',
                 'ordering': ['-id'],
-            "indexes": [models.Index(condition=models.Q(('status__in', ('queued', 'running'))), fields=['created_at'], name='evaluation_unfinished'),],
-"constraints": [models.UniqueConstraint(condition=models.Q(('is_baseline', True)), fields=('dataset', 'kind'), name='one_baseline_per_dataset'),],
-},
+                'indexes': [
+                    models.Index(condition=models.Q(('status__in', ('queued', 'running'))), fields=['created_at'], name='evaluation_unfinished'),
+                ],
+                'constraints': [
+                    models.UniqueConstraint(condition=models.Q(('is_baseline', True)), fields=('dataset', 'kind'), name='one_baseline_per_dataset'),
+                ],
+            },
         ),
         ]
