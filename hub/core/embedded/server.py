@@ -221,8 +221,14 @@ class EmbeddedServer(ABC):
             raise self._failure("did not stop", "が停止しませんでした")
 
     def _kill_orphans(self) -> None:
-        if self._main_pid() is None:
-            self._signal_all(signal.SIGKILL)
+        """Kill what a main process that is gone left behind.
+
+        The processes are listed once: one that has the lock and becomes the server only then is no orphan.
+        """
+        found = self._pids()
+        if self._locks.server_pid() not in found:
+            for pid in found:
+                send_signal(pid, signal.SIGKILL)
 
     def _signal_all(self, number: signal.Signals) -> None:
         for pid in self._pids():

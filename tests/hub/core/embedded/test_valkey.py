@@ -165,3 +165,13 @@ def test_a_start_that_fails_shows_the_end_of_the_log(home: Path, valkey: Embedde
 
 def test_shared_objects_are_one_per_home(home: Path) -> None:
     assert shared_valkey(home) is shared_valkey(home.parent / "." / "home")
+
+
+def test_a_server_that_begins_to_run_while_orphans_are_looked_for_is_none(
+    valkey: EmbeddedValkey, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    valkey.ensure()
+    listed = [set[int](), valkey._pids()]  # before it runs the server's program, and after
+    monkeypatch.setattr(valkey, "_pids", lambda: listed.pop(0) if len(listed) > 1 else listed[0])
+    valkey._kill_orphans()
+    assert valkey.is_ready()
