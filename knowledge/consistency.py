@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from django.db import transaction
-from django.db.models import Exists, F, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 from django.db.models.functions import Now
 
 from hub.core.queue import enqueue_on_commit
@@ -139,9 +139,7 @@ def _stuck(repair: bool) -> Inconsistency | None:
     dead = DocumentVersion.objects.filter(status__in=IN_WORK, lease_expires_at__lt=Now())
     ids = list(dead.values_list("pk", flat=True))
     if repair:
-        DocumentVersion.objects.filter(pk__in=ids).update(
-            lease_token="", lease_expires_at=None, queued_at=F("created_at")
-        )
+        pipeline.give_leases_back(DocumentVersion.objects.filter(pk__in=ids))
     return _found("stuck", ids, "documents whose worker died", "they are taken up again")
 
 

@@ -38,6 +38,8 @@ from hub.core.embedded import shared_postgres
 from hub.core.embedded.cluster import lend_append_only
 from hub.core.schema_version import unknown_migrations
 from hub.core.temporary import temp_dir
+from knowledge.ingest import pipeline
+from knowledge.models import DocumentVersion
 from knowledge.storage import put_copy
 
 # What a running hub writes by itself between a restore and the look at it: signs of life and lines of the audit trail.
@@ -107,7 +109,8 @@ def restore_backup(
     """Put the hub of a backup in the place of this one, migrate it to this version, and compare it with the backup.
 
     Nothing else may use the database meanwhile. It writes a line of the restored audit trail and seals what the backup
-    was taken too early to seal: those lines would wait for a worker that nobody has started yet.
+    was taken too early to seal: those lines would wait for a worker that nobody has started yet. Documents that were
+    worked on during the backup have no worker here; they wait for the first that is started.
 
     :raises RestoreRefused: nothing was written; the message says what to do.
     :raises BackupDamaged: a file of the backup is not what was written; the database is as it was.
@@ -125,6 +128,7 @@ def restore_backup(
     call_command("migrate", interactive=False, verbosity=0)
     record_event(principal, "RESTORE", backup.name, taken_at=manifest.taken_at.isoformat(), files=manifest.files)
     seal_lines()
+    pipeline.give_leases_back(DocumentVersion.objects.exclude(lease_token=""))
     return Restored(
         backup=backup.name,
         manifest=manifest,

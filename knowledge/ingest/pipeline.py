@@ -12,7 +12,7 @@ from datetime import timedelta
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Case, F, Q, Value, When
+from django.db.models import Case, F, Q, QuerySet, Value, When
 from django.db.models.functions import Greatest, Now
 from django.utils import timezone
 
@@ -182,6 +182,11 @@ def next_task(version_id: int) -> str:
     """The name of the task that does a version's next stage."""
     is_read = DocumentVersion.objects.filter(pk=version_id, status=DocumentStatus.READING).exists()
     return "knowledge.read_version" if is_read else "knowledge.advance_version"
+
+
+def give_leases_back(versions: QuerySet[DocumentVersion]) -> None:
+    """Let the next sweep take up versions whose workers are known to be gone, without waiting for their leases."""
+    versions.update(lease_token="", lease_expires_at=None, queued_at=F("created_at"))
 
 
 def take_stuck_readings(limit: int = SWEEP_LIMIT) -> list[int]:
