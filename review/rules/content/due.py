@@ -37,12 +37,10 @@ def left_to_others(target: RuleInput, absent: Sequence[TopicJudgement]) -> Elsew
         return Elsewhere(judged=tuple(absent), reason=Text(**reasons["cases"]))
     if own := _topic_of_title(target):
         due = (own.code, *shipped("due")["of_every_document"])
-        others = [each for each in absent if each.topic.code not in due or _is_too_short(each.topic.code, target)]
+        others = [each for each in absent if each.topic.code not in due]
         named = filled(Text(**reasons["title"]), {"label": Text(ja=own.label_ja, en=own.label_en)})
         return Elsewhere(judged=tuple(others), reason=named) if others else None
-    others = [
-        each for each in absent if not _is_called_for(each.topic.code, target) or _is_too_short(each.topic.code, target)
-    ]
+    others = [each for each in absent if not _is_called_for(each.topic.code, target)]
     return Elsewhere(judged=tuple(others), reason=Text(**reasons["words"])) if others else None
 
 
@@ -87,12 +85,6 @@ def _without_tail(title: str) -> str:
 def _is_called_for(code: str, target: RuleInput) -> bool:
     pattern = _called_for_by().get(code)
     return pattern is None or bool(pattern.search(read_prose(target.text, target.blocks).masked))
-
-
-def _is_too_short(code: str, target: RuleInput) -> bool:
-    """Whether the document is shorter than those that owe a topic."""
-    least: int = shipped("due")["due_from_characters"].get(code, 0)
-    return read_prose(target.text, target.blocks).characters < least
 
 
 @lru_cache(maxsize=1)
