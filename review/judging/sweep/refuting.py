@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -147,7 +147,7 @@ def refuting_request(
 def read_verdicts(
     answer: Mapping[str, Any], group: Sequence[Proposal], subject: Subject, windows: Sequence[Window], unfit: Unfit
 ) -> tuple[Examined, ...]:
-    """What became of each proposal; severities only go down.
+    """What became of each proposal; severities only go down, but for what stands for another one: it has the higher.
 
     It stands when every word on it says so. It is refuted by words of the document that are where they are said to be
     and that prove something; a refutation without them is a doubt: the proposal counts as minor, and people see why.
@@ -159,19 +159,51 @@ def read_verdicts(
     def holds(quoted: Mapping[str, Any]) -> bool:
         return any(_holds_in(window.span, quoted["quote"], subject, unfit) for window in windows)
 
-    standing = {label for label, words in said.items() if all(one["verdict"] == "stands" for one in words)}
-    return tuple(
-        _tested(proposal, _without_loops(said.get(finding_label(at), []), standing), holds)
-        for at, proposal in enumerate(group)
+    labelled = {finding_label(at): proposal for at, proposal in enumerate(group)}
+    standing = {
+        label: labelled[label]
+        for label, words in said.items()
+        if label in labelled and all(one["verdict"] == "stands" for one in words)
+    }
+    believed = {label: _believed(one, said.get(label, []), standing) for label, one in labelled.items()}
+    examined = {label: _tested(one, believed[label], holds) for label, one in labelled.items()}
+    for label, words in believed.items():
+        if examined[label].decision == "same":
+            told = next(one["same_as"] for one in words if one["verdict"] == "same")
+            examined[told] = _at_least(examined[told], labelled[label].severity)
+    return tuple(examined.values())
+
+
+def _believed(
+    proposal: Proposal, words: Sequence[Mapping[str, Any]], standing: Mapping[str, Proposal]
+) -> list[Mapping[str, Any]]:
+    """What is said of a proposal: one that is called the same as another which does not stand, or which is of another
+    category and rests on other words, stands itself.
+    """
+    return [
+        {**one, "verdict": "stands"}
+        if one["verdict"] == "same" and not _may_be_one(proposal, standing.get(one["same_as"]))
+        else one
+        for one in words
+    ]
+
+
+def _may_be_one(proposal: Proposal, other: Proposal | None) -> bool:
+    """Whether two proposals are of one category, or some of their quotes overlap."""
+    return other is not None and (
+        proposal.category == other.category
+        or any(
+            one.document == each.document and overlaps((one,), each.start, each.end)
+            for one in proposal.quotes
+            for each in other.quotes
+        )
     )
 
 
-def _without_loops(words: Sequence[Mapping[str, Any]], standing: Collection[str]) -> list[Mapping[str, Any]]:
-    """What is said of a proposal: one that is called the same as another which does not stand, stands itself."""
-    return [
-        {**one, "verdict": "stands"} if one["verdict"] == "same" and one["same_as"] not in standing else one
-        for one in words
-    ]
+def _at_least(examined: Examined, severity: Severity) -> Examined:
+    """Give what stands for another one the severity of that one where it is the higher."""
+    highest = min(examined.proposal.severity, severity, key=lambda each: each.rank)
+    return replace(examined, proposal=replace(examined.proposal, severity=highest))
 
 
 def _holds_in(shown: Span, quote: str, subject: Subject, unfit: Unfit) -> bool:

@@ -442,6 +442,32 @@ def test_what_is_the_same_as_another_that_stands_counts_once(same_as, decisions)
 
 
 @pytest.mark.parametrize(
+    ("category", "quote", "told"),
+    [
+        ("style", SIDES[0], [("stands", "minor"), ("stands", "critical")]),
+        ("consistency", SIDES[0], [("stands", "critical"), ("same", "critical")]),
+        ("style", SIDES[1], [("stands", "critical"), ("same", "critical")]),
+    ],
+    ids=["nothing in common", "category", "quote"],
+)
+def test_a_grave_finding_does_not_vanish_behind_a_slight_one(category, quote, told) -> None:
+    subject = subject_of(rule_input(TEXT), ())
+
+    def found(category: str, severity: Severity, quote: str) -> Proposal:
+        spans = (Span(start=(at := TEXT.index(quote)), end=at + len(quote)),)
+        return Proposal(category=category, kind="wrong", severity=severity, message="誤り。", quotes=spans)
+
+    group = [found(category, Severity.MINOR, quote), found("consistency", Severity.CRITICAL, SIDES[1])]
+    said = {"reason": "同じ。", "quotes": []}
+    answer = [
+        {**said, "finding": "f1", "same_as": "none", "verdict": "stands", "severity": "minor"},
+        {**said, "finding": "f2", "same_as": "f1", "verdict": "same", "severity": "critical"},
+    ]
+    tested = read_verdicts({"verdicts": answer}, group, subject, (), NOTHING_UNFIT)
+    assert [(one.decision, one.proposal.severity) for one in tested] == told
+
+
+@pytest.mark.parametrize(
     ("rule", "more", "left"),
     [
         ({"missing": ("可用性",), "is_overturned": True}, {}, "confirmed"),
