@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
 
 from django.utils.translation import gettext_lazy as _
@@ -17,7 +17,7 @@ from review.runs.reviews import FINDING_PARTS, get_review, in_document_order, or
 from review.triage.matching import Matching, Placed, Reviewed, match_findings, names_in
 from review.triage.schemas import DiffOut, DiffSideOut, MovedOut
 from review.triage.verdicts import UNDECIDED
-from review.types import JudgedBy
+from review.types import JUDGED_BY_MODEL, JudgedBy
 
 Pairs = Sequence[tuple[CheckResult, Finding]]
 
@@ -49,6 +49,7 @@ def compare_reviews(principal: Principal, review_id: str, *, base_id: str) -> Co
     aside = _aside_of(current)
     matching = match_findings(_reviewed(base, before), _reviewed(current, [*after, *aside]))
     matching = _without_aside(matching, count=len(after))
+    matching = _without_unread(matching, before, read=_read_in(current), by_rules=_judged_by_rules(current))
     return _as_seen(Comparison(base=base, current=current, base_findings=before, findings=after, matching=matching))
 
 
@@ -89,6 +90,40 @@ def _without_aside(matching: Matching, *, count: int) -> Matching:
         open=counted(matching.open),
         moved=counted(matching.moved),
         undecided=tuple(sorted({*matching.undecided, *aside})),
+    )
+
+
+def _read_in(review: Review) -> set[str]:
+    """The documents that a loaded review read: its own and its related ones, also those hidden from its reader.
+
+    One query where there may be related ones.
+    """
+    related = review.related.values_list("document_id_text", flat=True) if review.__dict__["has_sources"] else ()
+    return {review.document_id_text, *related}
+
+
+def _judged_by_rules(review: Review) -> set[str]:
+    """The codes of the check items of a loaded review that no language model judged."""
+    results = review.results.all()
+    return {one.item_version.item.code for one in results if one.was_judged_by is JudgedBy.RULES}
+
+
+def _without_unread(matching: Matching, before: Pairs, *, read: Set[str], by_rules: Set[str]) -> Matching:
+    """Set to undecided what seems fixed, but that the current review did not look at again.
+
+    That is what rests on documents other than ``read``, and what a model found in the checks ``by_rules``.
+    """
+
+    def is_unread(result: CheckResult, finding: Finding) -> bool:
+        documents = {*finding.rests_on, *(item["document_id"] for item in finding.evidence)}
+        is_models = finding.rule_id == JUDGED_BY_MODEL and result.item_version.item.code in by_rules
+        return is_models or not documents <= read
+
+    unread = {index for index in matching.fixed if is_unread(*before[index])}
+    return replace(
+        matching,
+        fixed=tuple(index for index in matching.fixed if index not in unread),
+        undecided=tuple(sorted({*matching.undecided, *unread})),
     )
 
 

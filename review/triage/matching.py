@@ -59,8 +59,8 @@ class Reviewed:
 class Matching:
     """Indices into the findings of both sides; pairs are (base, current).
 
-    ``undecided`` are findings of the base whose check the current review did not decide: nobody knows whether they
-    are fixed.
+    ``undecided`` are findings of the base whose check the current review did not decide, or that rest on what it was
+    not given to read: nobody knows whether they are fixed.
     """
 
     fixed: tuple[int, ...]

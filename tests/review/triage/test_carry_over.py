@@ -19,7 +19,9 @@ from knowledge.models import Document
 from review.models import EventKind, Finding, Review, Triage
 from review.runs.reviews import get_review
 from review.triage.carry_over import carry_triage
+from review.triage.comparing import compare_reviews
 from review.triage.decisions import TriageChange, triage_finding
+from review.types import JUDGED_BY_MODEL
 from tests.factories import new_collection, principal_with
 from tests.hub.admin.support import client_of, make_user
 from tests.review.conftest import DESIGN, review_text
@@ -155,6 +157,17 @@ def test_what_is_gone_is_closed_in_the_earlier_review_unless_that_is_signed(base
     gone.refresh_from_db()
     assert (gone.triage, told.closed) == ("fixed", Finding.objects.filter(result__review=base, triage="fixed").count())
     assert gone.events.last().origin == review.public_id
+
+
+@pytest.mark.parametrize("change", [{"rests_on": ["doc_requirements"]}, {"rule_id": JUDGED_BY_MODEL}])
+def test_what_was_not_looked_at_again_stays_as_it_is(base, review, change):
+    gone = found(base, FIXED)
+    Finding.objects.filter(pk=gone.pk).update(**change)
+    carry(review, base)
+    gone.refresh_from_db()
+    assert gone.triage == "open"
+    compared = compare_reviews(OPERATOR, review.public_id, base_id=base.public_id)
+    assert gone.pk in {compared.base_findings[index][1].pk for index in compared.matching.undecided}
 
 
 def test_a_signed_review_is_read_and_not_touched(base, review):
