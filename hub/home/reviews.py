@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlencode
 
@@ -31,7 +31,7 @@ from review.report import FORMAT_NAMES, build_report
 from review.report.facts import judge_label, label, place_of, remarks_on, verdict_label
 from review.runs.estimates import estimate_review
 from review.runs.finding_schemas import FindingOut, certainty_label, sure_first
-from review.runs.related import MAX_RELATED
+from review.runs.related import MAX_RELATED, related_before
 from review.runs.reviews import ReviewOptions, find_subject, get_review, list_reviews, show_review, start_review
 from review.runs.schemas import ReviewOut
 from review.triage.carry_over import carry_offer
@@ -135,9 +135,14 @@ def review_choose(request: HttpRequest) -> HttpResponseBase:
 def review_start(request: HttpRequest, public_id: str) -> HttpResponseBase:
     """Show the check list that is proposed for a document, or ``checklist``, and what a review by it would take.
 
+    Without ``related`` it proposes the related documents of the document's last review.
+
     :raises NotFound: the reader may not review such a document.
     """
-    return _offer_review(request, public_id, *_asked(request.GET))
+    checklist, options = _asked(request.GET)
+    if "related" not in request.GET:
+        options = replace(options, related_documents=related_before(principal_of(request), public_id))
+    return _offer_review(request, public_id, checklist, options)
 
 
 def _asked(given: QueryDict) -> tuple[str, ReviewOptions]:

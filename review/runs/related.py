@@ -108,6 +108,15 @@ def readable_related(principal: Principal, review: Review) -> list[str]:
     return list(related.values_list("document_id_text", flat=True))
 
 
+def related_before(principal: Principal, document_id: str) -> tuple[str, ...]:
+    """The related documents of the newest review of a document that the caller may read, as far as they may read them.
+
+    At most two queries.
+    """
+    newest = Review.objects.visible_to(principal).filter(document_id_text=document_id).order_by("-pk").first()
+    return tuple(readable_related(principal, newest)) if newest else ()
+
+
 def with_parts(reviews: ReviewQuerySet) -> ReviewQuerySet:
     """Note of each review which parts there are to load, for ``load_parts``: sources, decisions, signatures, set aside.
 

@@ -46,6 +46,12 @@ def test_a_design_is_reviewed_against_its_requirements(client: Client, tmp_path:
     review = Review.objects.get(document_id_text=design.public_id)
     assert answer["Location"] == reverse("review", args=[review.public_id])
     assert RelatedVersion.objects.get(review=review).version.document == other
+    start = reverse("review-start", args=[design.public_id])
+    proposed = f'value="{other.public_id}"'
+    assert proposed in client.get(start).content.decode()
+    assert proposed not in client.get(start, {"related": ""}).content.decode()
+    Document.objects.filter(pk=other.pk).update(collection=new_collection())
+    assert other.public_id not in client.get(start).content.decode()
 
 
 def test_what_the_person_may_not_read_is_neither_offered_nor_taken(client: Client, tmp_path: Path) -> None:
