@@ -79,7 +79,9 @@ def _home_address(page: StepPage, document: Document | None, review: Review | No
         return reverse("document", args=[document.public_id]) if document else reverse("documents")
     if page == StepPage.START_REVIEW:
         return reverse("review-start", args=[document.public_id]) if document else reverse("review-choose")
-    if page == StepPage.CHANGES and document:
+    if page == StepPage.CHANGES:
+        if document is None:
+            return reverse("documents")
         after = urlencode({"to": review.version_number}) if review and review.version_number > 1 else ""
         return f"{reverse('document-compare', args=[document.public_id])}?{after}".rstrip("?")
     return ""

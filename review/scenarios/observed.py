@@ -21,7 +21,6 @@ from review.models import (
     CheckResult,
     EventKind,
     Finding,
-    FindingEvent,
     Review,
     ReviewStatus,
     ScenarioStep,
@@ -148,12 +147,12 @@ def _facts(principal: Principal, document: Document | None, since: datetime | No
 
 def _finished(principal: Principal, document: Document) -> QuerySet[Review]:
     """The finished reviews of a document that the person may read, the newest first, with what each leaves to do."""
-    findings = Finding.objects.counted().readable_by(principal).filter(result__review=OuterRef("pk"))
+    readable = Finding.objects.readable_by(principal).filter(result__review=OuterRef("pk"))
     checks = CheckResult.objects.filter(review=OuterRef("pk"), verdict__in=UNDECIDED).exclude(method=HUMAN)
-    answers = FindingEvent.objects.filter(finding__result__review=OuterRef("pk"), kind=EventKind.ANSWER)
+    answers = readable.filter(events__kind=EventKind.ANSWER)
     found = list_reviews(principal, document_id=document.public_id, status=ReviewStatus.COMPLETED)
     return found.annotate(
-        has_open_findings=Exists(findings.filter(triage=Triage.OPEN)),
+        has_open_findings=Exists(readable.counted().filter(triage=Triage.OPEN)),
         has_undecided_checks=Exists(checks),
         has_answers=Exists(answers),
     )

@@ -42,6 +42,7 @@ def test_a_person_walks_through_with_a_document_and_is_led_to_pages_at_home(clie
     assert PAGE in shown(client, "/scenarios/")
     assert "/scenarios/" in shown(client, "/")
     assert "0 / 9" in shown(client)
+    assert "管理画面で行います" not in shown(client)
     assert client.post(ACT, {"document": review.document_id_text})["Location"] == PAGE
     page = shown(client)
     assert "2 / 9" in page
