@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from http import HTTPStatus
+
 from django.conf import settings
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
@@ -13,8 +15,9 @@ FOR_GOOD = "max-age=31536000, public, immutable"
 class StaticFilesMiddleware(WhiteNoiseMiddleware):  # type: ignore[misc]  # WhiteNoise has no types
     """Serve ``/static/EDITION/NAME``, EDITION being what STATIC_URL names this code's files by, and ``/static/NAME``.
 
-    Of its own edition browsers need not ask again. Another edition's address comes from a page of another process,
-    while several are upgraded one after the other: it gets the file that is here, for WhiteNoise's minute.
+    Of its own edition browsers need not ask again; a refusal (405, 416) is not kept. Another edition's address comes
+    from a page of another process, while several are upgraded one after the other: it gets the file that is here, for
+    WhiteNoise's minute.
     """
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
@@ -27,6 +30,8 @@ class StaticFilesMiddleware(WhiteNoiseMiddleware):  # type: ignore[misc]  # Whit
         if file is None:
             return self.get_response(request)  # type: ignore[no-any-return]
         response: HttpResponseBase = self.serve(file, request)
-        if edition == settings.STATIC_EDITION:
+        if response.status_code >= HTTPStatus.BAD_REQUEST:
+            response["Cache-Control"] = "no-store"
+        elif edition == settings.STATIC_EDITION:
             response["Cache-Control"] = FOR_GOOD
         return response

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +35,7 @@ _GONE = frozenset({qn("w:del"), qn("w:moveFrom")})
 _ADDED = frozenset({qn("w:ins"), qn("w:moveTo")})
 _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
 LONGEST_CHAIN = 100
+LONGEST_WORDS = 10_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,28 +170,36 @@ def _text_of(element: Element) -> str:
 def _marked_in(root: Element, story: str) -> dict[str, _Marked]:
     """Map the ids of comments to what is between their marks, in the order in which that ends.
 
+    Of each at most LONGEST_WORDS characters are given, and each text is kept once, however many comments it is under.
     All tracked changes count as accepted but the hub's own: what it proposes is no change before somebody accepts it.
     """
-    begun: dict[str, tuple[int, list[str]]] = {}
+    begun: dict[str, tuple[int, int]] = {}
     found: dict[str, _Marked] = {}
-    at = 0
+    at = length = 0
+    pieces: list[str] = []
+    spans: dict[str, tuple[int, int]] = {}
     range_start, range_end, reference = (qn(f"w:comment{part}") for part in ("RangeStart", "RangeEnd", "Reference"))
     texts = (qn("w:t"), qn("w:delText"))
     for element in root.iter(range_start, range_end, reference, *texts, qn("w:noBreakHyphen")):
         number = element.get(qn("w:id"), "")
         if element.tag == range_start:
-            begun[number] = at, []
+            begun[number] = at, length
         elif element.tag == range_end:
-            start, words = begun.pop(number, (at, []))
-            found[number] = _Marked(story=story, start=start, end=at, words="".join(words))
+            start, first = begun.pop(number, (at, length))
+            spans[number] = first, min(length, first + LONGEST_WORDS)
+            found[number] = _Marked(story=story, start=start, end=at, words="")
         elif element.tag == reference:
             found.setdefault(number, _Marked(story=story, start=at, end=at, words=None))
         else:
             at += 1
             if begun and not any(map(_hides, element.iterancestors())):
-                for _start, words in begun.values():
-                    words.append((element.text or "") if element.tag in texts else "-")
-    return found
+                pieces.append((element.text or "") if element.tag in texts else "-")
+                length += len(pieces[-1])
+    read = "".join(pieces)
+    return {
+        number: replace(place, words=read[slice(*spans[number])]) if number in spans else place
+        for number, place in found.items()
+    }
 
 
 def _hides(element: Element) -> bool:

@@ -40,6 +40,11 @@ def test_an_address_of_another_edition_gets_what_is_here_for_a_minute(prefix):
     assert (response.status_code, response["Cache-Control"]) == (200, "max-age=60, public")
 
 
+def test_a_refusal_is_not_kept():
+    response = Client().post(static("hub/copy.js"))
+    assert (response.status_code, response["Cache-Control"]) == (405, "no-store")
+
+
 @pytest.mark.parametrize("name", ["hub/none.js", "../settings.py", "a/b/hub/copy.js"])
 def test_what_is_no_static_file_is_not_found(name):
     assert get(static("") + name).status_code == 404

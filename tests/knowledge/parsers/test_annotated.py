@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import tracemalloc
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,6 +16,7 @@ from docx.oxml import parse_xml
 from docx.oxml.ns import nsdecls
 from lxml import etree
 
+from knowledge.parsers.annotated import returned
 from knowledge.parsers.annotated.docx import annotate
 from knowledge.parsers.annotated.returned import read_notes
 from knowledge.parsers.docx.parser import parse
@@ -145,3 +147,23 @@ def test_a_replacement_is_a_tracked_change_that_changes_nothing_before_it_is_acc
         for name in source.namelist():
             archive.writestr(name, etree.tostring(root) if name == "word/document.xml" else source.read(name))
     assert words(target) == {"0:": "カナ"}
+
+
+def test_very_many_open_comments_take_memory_by_their_number_and_not_its_square(monkeypatch):
+    monkeypatch.setattr(returned, "LONGEST_WORDS", 20)
+
+    def peak_of(number: int) -> int:
+        numbers = range(number)
+        begun, ended = (
+            "".join(f'<w:commentRange{side} w:id="{one}"/>' for one in numbers) for side in ("Start", "End")
+        )
+        body = parse_xml(f"<w:body {nsdecls('w')}>{begun}{'<w:t>同じ語</w:t>' * number}{ended}</w:body>")
+        tracemalloc.start()
+        marked = returned._marked_in(body, "document")
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert {one.words for one in marked.values()} == {("同じ語" * 7)[:20]}
+        assert len(marked) == number
+        return peak
+
+    assert peak_of(2_000) < 3 * peak_of(1_000)
