@@ -5,6 +5,9 @@
   const STATES = { a: "accepted", r: "rejected", f: "fixed", o: "open" };
   const FORMS = { w: "waive", c: "comment" };
   const MOST_UNDONE = 100;
+  const KEYS = "jku" + Object.keys({ ...STATES, ...FORMS }).join("");
+  const pressed = []; // the keys that were pressed while something was saved; they are for what comes after it
+  let saving = 0;
   const done = []; // what was decided here, the last one last, with what was there before
   const findings = () => [...document.querySelectorAll("article[data-state]")];
   const current = () => document.querySelector("article[data-state][aria-current]");
@@ -62,29 +65,62 @@
     return say(refusal ?? texts.failed);
   }
 
-  document.addEventListener("submit", async (event) => {
+  // Saves something, and then does what was pressed meanwhile: nothing of it after a refusal, which it did not expect.
+  async function whileKeysWait(save) {
+    saving += 1;
+    const isSaved = await save();
+    saving -= 1;
+    if (!isSaved) pressed.length = 0;
+    while (!saving && pressed.length) obey(pressed.shift());
+  }
+
+  document.addEventListener("submit", (event) => {
     const form = event.target.closest("[data-decide]");
     if (!form) return;
     event.preventDefault();
+    whileKeysWait(() => decide(form, event.submitter));
+  });
+
+  // Returns whether it was saved.
+  async function decide(form, button) {
     const finding = form.closest("article");
     const { id, dataset } = finding;
     const before = { triage: dataset.state, reason: dataset.reason, expires_at: dataset.ends };
-    const given = new FormData(form, event.submitter);
+    const given = new FormData(form, button);
     const now = await send(finding, form.action, given);
-    if (!now || !given.get("triage")) return;
+    if (!now || !given.get("triage")) return Boolean(now);
     done.push({ id, before });
     if (done.length > MOST_UNDONE) done.shift();
     if (given.get("triage") !== "open") goOn(now);
-  });
+    return true;
+  }
 
+  // Returns whether something was undone.
   async function undo() {
     const last = done.pop();
-    if (!last) return say(document.getElementById("decided").dataset.nothingToUndo);
+    if (!last) {
+      say(document.getElementById("decided").dataset.nothingToUndo);
+      return false;
+    }
     const finding = document.getElementById(last.id);
     const form = finding.querySelector("[data-decide]");
     const given = new FormData(form);
     for (const [name, value] of Object.entries(last.before)) given.set(name, value);
-    await send(finding, form.action, given);
+    return Boolean(await send(finding, form.action, given));
+  }
+
+  // Does what one of KEYS asks for. What is pressed after a key that opens a form is text, and no key of the desk.
+  function obey(key) {
+    if (key === "j" || key === "k") move(key === "j" ? 1 : -1);
+    else if (key === "u") whileKeysWait(undo);
+    else if (!current()) return;
+    else if (key in STATES) current().querySelector(`[value=${STATES[key]}]`).click();
+    else {
+      const form = document.getElementById(`${current().id}-${FORMS[key]}`);
+      form.closest("details").open = true;
+      form.querySelector("textarea").focus();
+      pressed.length = 0;
+    }
   }
 
   document.addEventListener("keydown", (event) => {
@@ -95,14 +131,10 @@
       return;
     }
     if (event.ctrlKey || event.metaKey) return;
-    if (event.key === "j" || event.key === "k") move(event.key === "j" ? 1 : -1);
-    else if (event.key === "u") undo();
-    else if (current() && event.key in STATES) current().querySelector(`[value=${STATES[event.key]}]`).click();
-    else if (current() && event.key in FORMS) {
-      const form = document.getElementById(`${current().id}-${FORMS[event.key]}`);
-      form.closest("details").open = true;
-      form.querySelector("textarea").focus();
-    } else return;
+    if (event.repeat && !"jk".includes(event.key)) return; // a key that is held decides once
+    if (!KEYS.includes(event.key)) return;
+    if (saving) pressed.push(event.key);
+    else obey(event.key);
     event.preventDefault();
   });
 

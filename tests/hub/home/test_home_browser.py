@@ -11,6 +11,7 @@ from axe_core_python.selenium import Axe
 from django.contrib.auth.models import User
 from openpyxl import Workbook
 from selenium.common.exceptions import StaleElementReferenceException
+from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webdriver import WebDriver
@@ -401,6 +402,23 @@ def test_a_reviewer_decides_on_every_finding_by_keys_and_takes_the_last_one_back
     browser.get_log("browser")  # type: ignore[attr-defined]
     assert browser.get_log("browser") == []  # type: ignore[attr-defined]
     assert _broken_rules(browser) == []
+
+
+def test_keys_that_are_pressed_while_a_decision_is_saved_decide_on_the_next_findings(
+    browser: WebDriver, live_server: Any, tmp_path: Path
+) -> None:
+    document = add_document(tmp_path, text=DESIGN)
+    review = start_review(principal=local_operator(), document_id=document.public_id)
+    execution.execute(review.pk)
+    grant(User.objects.get(username="読者"), Role.REVIEWER, document.collection)
+    findings = Finding.objects.filter(result__review=review)
+    number = findings.count()
+    assert number > 2
+    browser.get(f"{live_server.url}/reviews/{review.public_id}/")
+    ActionChains(browser).send_keys("j" + "a" * (number - 1) + "r").perform()
+    wait_until_open(browser, 0)
+    assert sorted(findings.values_list("triage", flat=True)) == ["accepted"] * (number - 1) + ["rejected"]
+    assert browser.get_log("browser") == []  # type: ignore[attr-defined]
 
 
 def wait_until_open(browser: WebDriver, number: int) -> None:
