@@ -87,7 +87,7 @@ class Interval:
     p50: float | None
     p95: float | None
     cost_usd: float
-    no_evidence: int
+    no_evidence_per_minute: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,6 +96,8 @@ class Operation:
 
     intervals: Sequence[Interval]
     """Of the last ``hours``: about MOST_POINTS of equal length, oldest first, without those that have no sample."""
+    interval_minutes: int
+    """The length of an interval; each ends at a multiple of it since 1970."""
     waiting: int
     per_minute: float
     """Documents that ended in the last RATE_OVER, for each minute."""
@@ -121,7 +123,8 @@ class Operation:
 def operation(principal: Principal, *, now: datetime, hours: int) -> Operation:
     """Sum the samples up, and what waits now. Raises Forbidden for who does not run the hub. Five queries."""
     principal.require_hub(HubRight.OPERATION)
-    first, intervals = _intervals(now - timedelta(hours=hours), math.ceil(hours * 60 / MOST_POINTS))
+    length = math.ceil(hours * 60 / MOST_POINTS)
+    first, intervals = _intervals(now - timedelta(hours=hours), length)
     newest = intervals[-1][1] if intervals else None
     waiting = DocumentVersion.objects.filter(status__in=IN_WORK).count()
     ended = _ended(now - RATE_OVER, now)
@@ -133,6 +136,7 @@ def operation(principal: Principal, *, now: datetime, hours: int) -> Operation:
     no_evidence = int(sums.get(NO_EVIDENCE, 0))
     return Operation(
         intervals=[interval for interval, _sample in intervals],
+        interval_minutes=length,
         waiting=waiting,
         per_minute=rate,
         minutes_left=waiting / rate if waiting and rate else None,
@@ -172,6 +176,7 @@ def _intervals(since: datetime, minutes: int) -> tuple[OperationSample | None, l
 def _interval(sums: Mapping[str, Any], before: OperationSample, sample: OperationSample) -> Interval:
     """What was between two samples; ``sums`` add up all of them."""
     counts, more = _counted(before, sample)
+    minutes = max((sample.at - before.at).total_seconds() / 60, 1)
     return Interval(
         until=sample.at,
         waiting=sums["most"],
@@ -179,11 +184,11 @@ def _interval(sums: Mapping[str, Any], before: OperationSample, sample: Operatio
         failed_per_minute=sums["failed"] / sums["samples"],
         stored_bytes=sample.stored_bytes,
         free_bytes=sample.free_bytes,
-        searches_per_minute=sum(counts.values()) / max((sample.at - before.at).total_seconds() / 60, 1),
+        searches_per_minute=sum(counts.values()) / minutes,
         p50=quantile(counts, 0.5),
         p95=quantile(counts, 0.95),
         cost_usd=more.get(COST, 0.0),
-        no_evidence=int(more.get(NO_EVIDENCE, 0)),
+        no_evidence_per_minute=more.get(NO_EVIDENCE, 0) / minutes,
     )
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from datetime import datetime
+from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Any
 
 from django.contrib import messages
@@ -19,11 +20,12 @@ from hub.admin_site.pages import admin_page, principal_of
 from hub.core.languages import in_language
 from hub.core.measures import SEARCH_SECONDS
 from knowledge.documents.reindexing import MOST_AT_ONCE, retry_documents
-from knowledge.operation import Operation, failed_documents, failures_by_reason, operation
+from knowledge.operation import Interval, Operation, failed_documents, failures_by_reason, operation
 
 PERIODS = {"day": 24, "week": 24 * 7, "month": 24 * 30}
 BLUE, RED, GREEN = "#2563eb", "#dc2626", "#16a34a"
 GIGABYTE = 1024**3
+DOT = 2
 
 
 def operation_context(principal: Principal, *, now: datetime, period: str) -> dict[str, Any]:
@@ -43,27 +45,30 @@ def operation_context(principal: Principal, *, now: datetime, period: str) -> di
 
 def _charts(found: Operation, *, day_only: bool) -> list[tuple[str, str, str]]:
     """Title, data and options of each chart, in Chart.js's form; none before there are two intervals."""
-    intervals = found.intervals
-    if len(intervals) < 2:
+    if len(found.intervals) < 2:
         return []
     form = "%H:%M" if day_only else "%m-%d %H:%M"
-    labels = [localtime(one.until).strftime(form) for one in intervals]
+    ends, intervals = zip(*_in_equal_steps(found), strict=True)
+    labels = [localtime(end).strftime(form) for end in ends]
+
+    def line(label: str, value: Callable[[Interval], float | None], colour: str) -> dict[str, Any]:
+        return _line(label, [None if one is None else value(one) for one in intervals], colour)
+
     documents = [
-        _line(_("waiting or in work, at most"), [one.waiting for one in intervals], BLUE),
-        _line(_("finished a minute"), [round(one.finished_per_minute, 2) for one in intervals], GREEN),
-        _line(_("failed a minute"), [round(one.failed_per_minute, 2) for one in intervals], RED),
+        line(_("waiting or in work, at most"), lambda one: one.waiting, BLUE),
+        line(_("finished a minute"), lambda one: round(one.finished_per_minute, 2), GREEN),
+        line(_("failed a minute"), lambda one: round(one.failed_per_minute, 2), RED),
     ]
-    room = [_line(_("stored files (GB)"), [round(one.stored_bytes / GIGABYTE, 3) for one in intervals], BLUE)]
-    if any(one.free_bytes is not None for one in intervals):
-        free = [None if one.free_bytes is None else round(one.free_bytes / GIGABYTE, 3) for one in intervals]
-        room.append(_line(_("free on the disk (GB)"), free, GREEN))
+    room = [line(_("stored files (GB)"), lambda one: _gigabytes(one.stored_bytes), BLUE)]
+    if any(one.free_bytes is not None for one in found.intervals):
+        room.append(line(_("free on the disk (GB)"), lambda one: _gigabytes(one.free_bytes), GREEN))
     searches = [
-        _line(_("searches a minute"), [round(one.searches_per_minute, 2) for one in intervals], BLUE),
-        _line(_("questions without evidence"), [one.no_evidence for one in intervals], RED),
+        line(_("searches a minute"), lambda one: round(one.searches_per_minute, 2), BLUE),
+        line(_("questions without evidence a minute"), lambda one: round(one.no_evidence_per_minute, 2), RED),
     ]
     times = [
-        _line(_("half of the searches within (s)"), [_drawn(one.p50) for one in intervals], BLUE),
-        _line(_("95 % of the searches within (s)"), [_drawn(one.p95) for one in intervals], RED),
+        line(_("half of the searches within (s)"), lambda one: _drawn(one.p50), BLUE),
+        line(_("95 % of the searches within (s)"), lambda one: _drawn(one.p95), RED),
     ]
     charts = [
         (_("Documents over time"), documents),
@@ -72,10 +77,24 @@ def _charts(found: Operation, *, day_only: bool) -> list[tuple[str, str, str]]:
         (_("Time that searches take"), times),
     ]
     if found.cost_usd:
-        costs = [_line(_("US dollars"), [round(one.cost_usd, 4) for one in intervals], BLUE)]
+        costs = [line(_("US dollars"), lambda one: round(one.cost_usd, 4), BLUE)]
         charts.append((_("Cost of language models"), costs))
     options = json.dumps(chart_options())
     return [(title, json.dumps({"labels": labels, "datasets": lines}), options) for title, lines in charts]
+
+
+def _in_equal_steps(found: Operation) -> list[tuple[datetime, Interval | None]]:
+    """The intervals from the first to the last, each with its end, and None where the hub kept no sample."""
+    step = found.interval_minutes * 60
+    kept = {int(one.until.timestamp()) // step: one for one in found.intervals}
+    return [
+        (kept[at].until if at in kept else datetime.fromtimestamp((at + 1) * step, UTC), kept.get(at))
+        for at in range(min(kept), max(kept) + 1)
+    ]
+
+
+def _gigabytes(size: int | None) -> float | None:
+    return None if size is None else round(size / GIGABYTE, 3)
 
 
 def _drawn(seconds: float | None) -> float | None:
@@ -83,8 +102,12 @@ def _drawn(seconds: float | None) -> float | None:
     return None if seconds is None else min(seconds, SEARCH_SECONDS.bounds[-1])
 
 
-def _line(label: str, values: list[Any], colour: str) -> dict[str, Any]:
-    return series(label, values, colour) | {"borderWidth": 2, "pointRadius": 0, "spanGaps": True}
+def _line(label: str, values: list[float | None], colour: str) -> dict[str, Any]:
+    """A line that breaks where nothing is known, with a dot for a value between two such places."""
+    around = [None, *values, None]
+    alone = [before is None and after is None for before, after in zip(around, around[2:], strict=False)]
+    radii = [DOT if one else 0 for one in alone]
+    return series(label, values, colour) | {"borderWidth": 2, "pointRadius": radii, "spanGaps": False}
 
 
 @admin_page("retry-failures/", name="hub_retry_failures")

@@ -120,7 +120,7 @@ def test_an_interval_counts_all_of_its_minutes(queue):
     assert (first.finished_per_minute, second.finished_per_minute) == (0.5, 0.5)
     assert (first.searches_per_minute, second.searches_per_minute, second.p95) == (10, 10, 0.1)
     assert (first.cost_usd, second.cost_usd) == (4.5, 5.0)
-    assert (first.no_evidence, second.no_evidence) == (9, 10)
+    assert (first.no_evidence_per_minute, second.no_evidence_per_minute) == (1, 1)
     assert (found.questions, found.no_evidence, found.cost_usd) == (76, 19, 9.5)
 
 

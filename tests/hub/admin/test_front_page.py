@@ -6,6 +6,7 @@ import html
 import json
 import re
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.core.cache import cache
@@ -37,6 +38,37 @@ def sample(minute: int, **facts: object) -> OperationSample:
     return OperationSample.objects.create(at=at, waiting=1, failed=0, stored_bytes=10, **facts)
 
 
+def lines_of(page: str) -> dict[str, dict[str, Any]]:
+    """The lines of all charts of the front page by their label."""
+    charts = [json.loads(html.unescape(data)) for data in re.findall(r'data-value="([^"]+)"', page)]
+    return {one["label"]: one for chart in charts for one in chart["datasets"]}
+
+
+def test_time_without_samples_is_a_gap_as_wide_as_it_was_long():
+    for minute in (0, 10, 40, 60):
+        sample(minute, finished=20)
+    page = browser_of(make_user("operator", is_superuser=True)).get("/admin/").content.decode()
+    line = lines_of(page)["1分あたりの完了"]
+    assert line["data"] == [20.0, 20.0, None, None, 20.0, None, 20.0]
+    assert (line["spanGaps"], line["pointRadius"]) == (False, [0, 0, 0, 0, 2, 0, 2])
+
+
+def test_the_front_page_says_that_it_counts_what_one_may_read():
+    user = make_user("運用")
+    HubRoleGrant.objects.create(user=user, role=HubRole.OPERATOR)
+    page = browser_of(user).get("/admin/").content.decode()
+    assert "閲覧できるレビューはありません" in page
+    assert "閲覧できる文書" in page
+
+
+def test_an_operator_who_curates_nothing_is_told_before_typing_what_a_source_needs():
+    user = make_user("運用")
+    HubRoleGrant.objects.create(user=user, role=HubRole.OPERATOR)
+    answer = browser_of(user).get("/admin/knowledge/source/add/")
+    assert answer.status_code == 403
+    assert "キュレーターのロールを依頼してください" in answer.content.decode()
+
+
 def test_operators_see_alerts_model_cost_and_questions_without_evidence(dead_beat):
     for minute in range(0, 60, 10):
         sums = {"cost_usd": 0.25 * minute, "answered": minute, "no_evidence": minute // 10}
@@ -45,8 +77,7 @@ def test_operators_see_alerts_model_cost_and_questions_without_evidence(dead_bea
     assert "定期処理が止まっています" in page
     assert "12.50 USD" in page
     assert "1日以上の記録から計算します" in page  # samples of an hour forecast nothing
-    charts = [json.loads(html.unescape(data)) for data in re.findall(r'data-value="([^"]+)"', page)]
-    labelled = {one["label"]: one["data"] for chart in charts for one in chart["datasets"]}
+    labelled = {label: one["data"] for label, one in lines_of(page).items()}
     assert labelled["1分あたりの完了"] == [20.0] * 6
     assert labelled["検索の95%がこの時間以内（秒）"][-1] == 10.0  # the last step of the measures
     assert labelled["米ドル"][-1] == 2.5
