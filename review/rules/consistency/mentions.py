@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import cached_property
 from typing import NamedTuple
 
 from knowledge.text.folding import narrow
@@ -55,7 +56,7 @@ class Value(NamedTuple):
     end: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Mention:
     """A value, and what it is said of.
 
@@ -79,13 +80,15 @@ class Mention:
 
     def has_conditions_of(self, other: Mention) -> bool:
         """Whether the conditions of each are among the words beside the other, too."""
-        return _conditions(self) <= conditions_of(other.beside, other.titles) and (
-            _conditions(other) <= conditions_of(self.beside, self.titles)
-        )
+        return self._conditions <= other._conditions_beside and other._conditions <= self._conditions_beside
 
+    @cached_property
+    def _conditions(self) -> frozenset[str]:
+        return conditions_of(self.clause, self.titles)
 
-def _conditions(mention: Mention) -> frozenset[str]:
-    return conditions_of(mention.clause, mention.titles)
+    @cached_property
+    def _conditions_beside(self) -> frozenset[str]:
+        return conditions_of(self.beside, self.titles)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
