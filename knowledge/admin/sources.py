@@ -18,7 +18,6 @@ from hub.access.principals import HubRight, Principal, Scope
 from hub.admin_site.asking import ask_first
 from hub.admin_site.base import HubModelAdmin, holders
 from hub.admin_site.pages import badge, errors_as_messages, principal_of, two_lines
-from hub.core.errors import Forbidden
 from hub.core.languages import shown
 from knowledge.documents.batches import undo_scan
 from knowledge.documents.source_previews import preview_source
@@ -126,18 +125,6 @@ class SourceAdmin(HubModelAdmin):
                 for path, error in done.refused[:MOST_NAMED]:
                     messages.warning(request, f"{path}: {error}")
         return None
-
-    def add_view(
-        self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None
-    ) -> HttpResponse:
-        """Show or save the form of a new source. Raises Forbidden for who could choose no collection in it."""
-        principal = principal_of(request)
-        if self.may_add(principal) and not self.may_view(principal, None):
-            raise Forbidden(
-                _("A source needs a collection whose curator you are. Ask its administrator for the role of curator.")
-            )
-        response: HttpResponse = super().add_view(request, form_url, extra_context)
-        return response
 
     def response_add(self, request: HttpRequest, obj: Source, post_url_continue: str | None = None) -> HttpResponse:
         """Go on to the source's own page, where it is seen what it would take in."""

@@ -61,14 +61,6 @@ def test_the_front_page_says_that_it_counts_what_one_may_read():
     assert "閲覧できる文書" in page
 
 
-def test_an_operator_who_curates_nothing_is_told_before_typing_what_a_source_needs():
-    user = make_user("運用")
-    HubRoleGrant.objects.create(user=user, role=HubRole.OPERATOR)
-    answer = browser_of(user).get("/admin/knowledge/source/add/")
-    assert answer.status_code == 403
-    assert "キュレーターのロールを依頼してください" in answer.content.decode()
-
-
 def test_operators_see_alerts_model_cost_and_questions_without_evidence(dead_beat):
     for minute in range(0, 60, 10):
         sums = {"cost_usd": 0.25 * minute, "answered": minute, "no_evidence": minute // 10}
