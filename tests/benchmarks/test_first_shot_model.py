@@ -33,21 +33,22 @@ TEXT = """# 予約受付システム基本設計書
 
 サーバーは2台とし、片方が止まっても業務を続けられるよう、待機系へ5分以内に切り替える。
 
-## 3 保管
+## 3 記録の始末
 
-予約の記録は5年間保管する。
+予約の記録は退庁のときに残らず消す。
 
-## 4 廃棄
+## 4 監査
 
-予約の記録は3年を過ぎたら廃棄する。
+予約の記録は翌年の監査で確かめる。
 """
-KEPT, DROPPED = "予約の記録は5年間保管する。", "予約の記録は3年を過ぎたら廃棄する。"
+REMOVED, EXAMINED = "予約の記録は退庁のときに残らず消す。", "予約の記録は翌年の監査で確かめる。"
 TREATED = "片方が止まっても業務を続けられるよう、待機系へ5分以内に切り替える。"
 FIELDS = {"document": "G.md", "confidence": "high", "note": "", "first": "pass", "second": "pass"}
 ROWS = [
     FIELDS | {"id": "1", "check_type": "required_section", "item": "目的/背景", "location": "", "expected": "pass"},
     FIELDS | {"id": "2", "check_type": "required_section", "item": "範囲", "location": "", "expected": "fail"},
-    FIELDS | {"id": "3", "check_type": "consistency", "item": "保管の年数", "location": KEPT[:10], "expected": "fail"},
+    FIELDS
+    | {"id": "3", "check_type": "consistency", "item": "記録の扱い", "location": REMOVED[:10], "expected": "fail"},
     FIELDS | {"id": "4", "check_type": "consistency", "item": "台数", "location": "サーバーは2台", "expected": "pass"},
 ]
 
@@ -100,7 +101,7 @@ class Reader:
                 ]
             }
         if name == "reading":
-            quotes = [self._quote(asked, quote) for quote in (KEPT, DROPPED)]
+            quotes = [self._quote(asked, quote) for quote in (REMOVED, EXAMINED)]
             wanted = "consistency" in json.dumps(asked["response_format"])
             found = {
                 "item": "none",
@@ -109,7 +110,7 @@ class Reader:
                 "kind": "contradiction",
                 "severity": "major",
                 "quotes": quotes,
-                "message": "予約の記録の保管が5年、廃棄が3年で食い違う。",
+                "message": "消すはずの記録を翌年に確かめるとあり、食い違う。",
             }
             return {"facts": [], "findings": [found] if wanted else []}
         if name == "refuting":
@@ -153,12 +154,12 @@ class Reader:
         return opinion(label, "confirmed")
 
     def _quote(self, asked: dict[str, Any], quote: str) -> dict[str, str]:
-        label = next((label for label, text in shown_in(asked).items() if quote in text), "p1")
+        passages = ((label, text) for label, text in shown_in(asked).items() if label.startswith("p"))
+        label = next((label for label, text in passages if quote in text), "p1")
         return {"passage": label, "quote": quote}
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.xfail(reason="the reading fails against the made model since it reads in three parts")
 def test_both_ways_answer_the_rows(source: Source, tmp_path: Path, configure: Any) -> None:  # noqa: F811
     model = Reader()
     with llm_server(model) as server:
@@ -175,7 +176,7 @@ def test_both_ways_answer_the_rows(source: Source, tmp_path: Path, configure: An
     states = {state: [one for one in hub.findings if one.state == state] for state in ("counted", "overturned")}
     assert [one.quotes for one in states["overturned"] if "可用性" in one.message] == [((TREATED, True),)]
     (contradiction,) = (one for one in states["counted"] if one.category == "consistency")
-    assert dict(contradiction.quotes) == {KEPT: True, DROPPED: True}
+    assert dict(contradiction.quotes) == {REMOVED: True, EXAMINED: True}
     assert hub.spent.cost > 0
     assert hub.spent.estimated_cost is not None
     _head, _line, *lines = table({"path": [hub], "handed": [handed]}).splitlines()
@@ -187,10 +188,10 @@ def test_both_ways_answer_the_rows(source: Source, tmp_path: Path, configure: An
     key = [json.loads(line) for line in (tmp_path / "out" / "KEY-blind.jsonl").read_text("utf-8").splitlines()]
     assert {one["way"] for one in key} == {"hub", "handed"}
     near = [json.loads(line) for line in (tmp_path / "out" / "near.jsonl").read_text("utf-8").splitlines()]
-    assert {one["row"] for one in near} == {"保管の年数", "台数"}
+    assert {one["row"] for one in near} == {"記録の扱い", "台数"}
     assert all(set(one) == {"id", "document", "row", "place", "findings"} for one in near)
     # on the line of the row on the number of servers stands a finding that it has no reason
-    says = [one["row"] == "保管の年数" and "食い違う" in str(one["findings"]) for one in near]
+    says = [one["row"] == "記録の扱い" and "食い違う" in str(one["findings"]) for one in near]
     judged_lines = ({**one, "says": said} for one, said in zip(near, says, strict=True))
     write_lines(tmp_path / "out" / "near.jsonl", judged_lines)
     judged = {way: judged_rows(tmp_path / "out", way)["metrics"] for way in ("hub", "handed")}
