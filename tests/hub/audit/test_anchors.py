@@ -21,7 +21,7 @@ from hub.core.scheduled_rows import failing_tasks
 from hub.site.alerts import troubles
 from tests.hub.audit.trail import run, sealed, write
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("queue")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("queue", "empty_trail")]
 
 
 def anchored(settings, *places: str, **more: object) -> None:
@@ -49,9 +49,7 @@ def test_a_line_that_a_crash_cut_off_does_not_keep_later_ones_from_being_read(tm
     (tmp_path / "a.jsonl").write_text('{"seal": 1, "dig\n')
     assert place.newest() == 0
     place.note(head())
-    newest = head()
-    assert newest is not None
-    assert [one.number for one in place.read()] == [newest.number]
+    assert [one.number for one in place.read()] == [1]
 
 
 def test_a_place_that_can_not_be_reached_is_said_and_tried_again(settings, tmp_path: Path):
@@ -84,9 +82,7 @@ def test_objects_are_noted_and_can_not_be_removed_for_as_long_as_they_are_locked
     assert stored["ObjectLockMode"] == "COMPLIANCE"
     assert stored["ObjectLockRetainUntilDate"] > timezone.now() + timedelta(days=29)
     anchors, _failed = read_anchors()
-    newest = head()
-    assert newest is not None
-    assert [(one.number, one.digest) for one in anchors] == [(newest.number, newest.digest)]
+    assert [(one.number, one.digest) for one in anchors] == [(3, head().digest)]
 
 
 def test_syslog_is_sent_a_line(settings):

@@ -25,14 +25,7 @@ from hub.core.embedded.cluster import close_append_only, lend_append_only
 from hub.core.lease import try_lock
 from tests.hub.audit.trail import write
 
-pytestmark = pytest.mark.django_db(transaction=True)
-
-
-@pytest.fixture(autouse=True)
-def empty_trail(transactional_db: None) -> None:
-    """Remove what threads of earlier tests committed on connections of their own."""
-    with connection.cursor() as cursor:
-        cursor.execute("TRUNCATE access_auditevent")
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("empty_trail")]
 
 
 def as_superuser(sql: str, *params: object) -> None:
