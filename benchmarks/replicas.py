@@ -73,12 +73,12 @@ def _run(asked: argparse.Namespace, folder: Path) -> None:
                     (now - then) * 1000 / len(questions)
                     for now, then in zip((time.process_time(), *map(_spent, servers)), before, strict=True)
                 )
-                told = f"{count:<10}{here:8.1f}{at_primary:9.2f}{sum(at_replicas):10.2f}"
+                line = f"{count:<10}{here:8.1f}{at_primary:9.2f}{sum(at_replicas):10.2f}"
                 with _held_to(asked.share, servers) as groups:
                     rate = _rate(questions, asked.seconds)
                     primary_held, *replicas_held = map(_held_back, groups[: 1 + count])
                 each = f"{sum(replicas_held) / count:.0%}" if count else "–"
-                print(f"{told}{rate:37.1f}{primary_held:9.0%}{each:>10}", flush=True)
+                print(f"{line}{rate:37.1f}{primary_held:9.0%}{each:>10}", flush=True)
 
 
 def _ask(text: str) -> None:

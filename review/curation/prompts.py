@@ -68,7 +68,7 @@ def draft_prompt(*, principal: Principal, kind: str, text: str, note: str = "") 
 
 
 def save_prompt_draft(*, principal: Principal, prompt: JudgePrompt) -> None:
-    """Store a draft, a new one under the next number of its kind; whoever saves it is its author.
+    """Store a draft, a new one under the next number of its kind, written by the caller.
 
     Raises Forbidden, InvalidInput, Conflict (it is no draft).
     """

@@ -14,7 +14,7 @@ from review.models import Scenario, ScenarioStep
 
 
 def save_scenario_draft(*, principal: Principal, scenario: Scenario) -> None:
-    """Store a draft, a new one under the next number; whoever saves it is its author.
+    """Store a draft, a new one under the next number, written by the caller.
 
     Raises Forbidden, InvalidInput (unknown document types), Conflict (no draft, or the code has one already).
     """

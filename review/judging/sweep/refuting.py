@@ -169,8 +169,8 @@ def read_verdicts(
     examined = {label: _tested(one, believed[label], holds) for label, one in labelled.items()}
     for label, words in believed.items():
         if examined[label].decision == "same":
-            told = next(one["same_as"] for one in words if one["verdict"] == "same")
-            examined[told] = _at_least(examined[told], labelled[label].severity)
+            other = next(one["same_as"] for one in words if one["verdict"] == "same")
+            examined[other] = _at_least(examined[other], labelled[label].severity)
     return tuple(examined.values())
 
 

@@ -1,4 +1,4 @@
-"""The words that tell what a value is said of: right before it, in its statement, and those that tell nothing apart."""
+"""The words of what a value is said of: right before it and in its statement, without those said of anything."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def weight(words: Words) -> int:
 
 
 def words_of(text: str) -> Words:
-    """Return the words of a text by which things are told apart, folded and without their attributes."""
+    """Return the distinctive words of a text, folded and without their attributes."""
     return frozenset(_words(text))
 
 
@@ -94,13 +94,13 @@ def _clause(before: str) -> str:
 
 @lru_cache(maxsize=4096)
 def _words(text: str) -> tuple[str, ...]:
-    found = (_telling(match[0]) for match in _WORD.finditer(_BROKEN.sub(r"\1", text.casefold())))
+    found = (_distinctive(match[0]) for match in _WORD.finditer(_BROKEN.sub(r"\1", text.casefold())))
     return tuple(word for word in found if word)
 
 
 @lru_cache(maxsize=4096)
-def _telling(word: str) -> str:
-    """Return a word by which things are told apart, without its attribute; '' for one that is said of anything."""
+def _distinctive(word: str) -> str:
+    """Return a distinctive word without its attribute; '' for one that is said of anything."""
     if len(word) > _LONGEST_STOPPED:
         return word
     if _of_anything().fullmatch(word):

@@ -7,7 +7,7 @@ line: what is right before it, what else it is said of, and all words that stand
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
@@ -219,28 +219,23 @@ def _amounts(facts: Facts, statement: _Statement) -> Iterator[Value]:
 
 def _shaped(statement: _Statement) -> Iterator[Value]:
     """Yield values known by their shape: 240×332, addresses, counts in any word, how often, days of the week."""
-    for pattern, kind in _SHAPES:
+    for pattern, read in _SHAPES:
         for match in pattern.finditer(statement.plain):
-            span = statement.start + match.start(), statement.start + match.end()
-            named = match.groupdict()
-            if kind == "size":
-                yield Value(
-                    kind, "×".join(f"{Decimal(side):f}".rstrip("0").rstrip(".") for side in match.groups()), "", *span
-                )
-            elif kind == "counted" and named["n"] not in _OF_ANYTHING:
-                yield Value(f"counted {named['of']}", named["n"], "", *span)
-            elif kind == "often":
-                yield Value(kind, match.lastgroup or "", "", *span)
-            elif kind != "counted":
-                yield Value(kind, match[match.lastindex or 0], "", *span)
+            kind, value = read(match)
+            if not (kind.startswith("counted ") and value in _OF_ANYTHING):
+                yield Value(kind, value, "", statement.start + match.start(), statement.start + match.end())
 
 
-_SHAPES = (
-    (_SIZE, "size"),
-    (_ADDRESS, "address"),
-    (_COUNTED, "counted"),
-    (_PORT, "port"),
-    (_BARE, "bare"),
-    (_OFTEN, "often"),
-    (_WEEKDAY, "weekday"),
+def _size(match: re.Match[str]) -> tuple[str, str]:
+    return "size", "×".join(f"{Decimal(side):f}".rstrip("0").rstrip(".") for side in match.groups())
+
+
+_SHAPES: Sequence[tuple[re.Pattern[str], Callable[[re.Match[str]], tuple[str, str]]]] = (
+    (_SIZE, _size),
+    (_ADDRESS, lambda match: ("address", match[0])),
+    (_COUNTED, lambda match: (f"counted {match['of']}", match["n"])),
+    (_PORT, lambda match: ("port", match["n"])),
+    (_BARE, lambda match: ("bare", match["n"])),
+    (_OFTEN, lambda match: ("often", match.lastgroup or "")),
+    (_WEEKDAY, lambda match: ("weekday", match["day"])),
 )

@@ -25,7 +25,7 @@ from hub.core import temporary
 from knowledge.models import AskedQuestion, Collection, Document
 from knowledge.questions import ask_owner, note_question
 from knowledge.types.search import SearchFilter
-from review.models import Finding
+from review.models import Finding, Review
 from review.runs import execution
 from review.runs.reviews import start_review
 from tests.factories import make_hub_curator, upload_file, work_through
@@ -367,13 +367,19 @@ def test_what_was_typed_survives_a_session_that_ends(browser: WebDriver, live_se
     assert document.title == "消えては困る題名"
 
 
-def test_a_reviewer_decides_on_every_finding_by_keys_and_takes_the_last_one_back(
-    browser: WebDriver, live_server: Any, tmp_path: Path
-) -> None:
+def review_to_decide(tmp_path: Path) -> Review:
+    """Review a document by rules, and let the reader who is signed in decide on its findings."""
     document = add_document(tmp_path, text=DESIGN)
     review = start_review(principal=local_operator(), document_id=document.public_id)
     execution.execute(review.pk)
     grant(User.objects.get(username="読者"), Role.REVIEWER, document.collection)
+    return review
+
+
+def test_a_reviewer_decides_on_every_finding_by_keys_and_takes_the_last_one_back(
+    browser: WebDriver, live_server: Any, tmp_path: Path
+) -> None:
+    review = review_to_decide(tmp_path)
     findings = Finding.objects.filter(result__review=review)
     browser.get(f"{live_server.url}/reviews/{review.public_id}/")
     body = browser.find_element(By.TAG_NAME, "body")
@@ -407,10 +413,7 @@ def test_a_reviewer_decides_on_every_finding_by_keys_and_takes_the_last_one_back
 def test_keys_that_are_pressed_while_a_decision_is_saved_decide_on_the_next_findings(
     browser: WebDriver, live_server: Any, tmp_path: Path
 ) -> None:
-    document = add_document(tmp_path, text=DESIGN)
-    review = start_review(principal=local_operator(), document_id=document.public_id)
-    execution.execute(review.pk)
-    grant(User.objects.get(username="読者"), Role.REVIEWER, document.collection)
+    review = review_to_decide(tmp_path)
     findings = Finding.objects.filter(result__review=review)
     number = findings.count()
     assert number > 2
