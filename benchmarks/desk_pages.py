@@ -3,9 +3,9 @@
 ``python -m benchmarks.desk_pages`` fills an embedded PostgreSQL in a scratch folder as `benchmarks.pages` does (20,000
 documents, 5,000 reviews), and adds ``--findings`` rows (200,000) in equal shares to the reviews, 500 people and 100
 collections, without files and without vectors. It asks each page as a reviewer, those about rights as a superuser,
-and with ``--every`` also all that the addresses of the site have without a row's id, as a superuser, through Django's
-test client, with all of the hub's middleware. The first look at each page is not counted. Prints what
-`benchmarks.pages` prints.
+and with ``--every`` also all that the addresses of the site have without a row's id, and the page of one row of each
+list in the administration, as a superuser, through Django's test client, with all of the hub's middleware. The first
+look at each page is not counted. Prints what `benchmarks.pages` prints.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.pages import fill, measure_page
+from benchmarks.pages import fill, measure_page, search_cycles_as_the_web_does
 from benchmarks.scratch import scratch_hub
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, help="keep the hub here, and use it again")
     parser.add_argument("--slowest", type=int, default=0, help="print as many of the slowest statements of each page")
     parser.add_argument("--only", default="", help="measure the pages whose address has this in it")
-    parser.add_argument("--every", action="store_true", help="also measure each page whose address names no row")
+    parser.add_argument("--every", action="store_true", help="also each page without a row's id, and each list's row")
     arguments = parser.parse_args()
     with scratch_hub(arguments.folder, ALLOWED_HOSTS="testserver"):
         from review.models import Finding
@@ -154,20 +154,32 @@ def _measure(rounds: int, slowest: int, only: str, *, is_every: bool) -> None:
     for person, pages in (("担当", PAGES), ("総括", PAGES_OF_RIGHTS)):
         client = Client(headers={"Accept-Language": "ja", "Accept-Encoding": "gzip"})
         client.force_login(User.objects.get(username=person))
-        more = _pages_without_a_row(client) if is_every and pages is PAGES_OF_RIGHTS else []
+        more = _every_page(client) if is_every and pages is PAGES_OF_RIGHTS else []
+        search_cycles_as_the_web_does()
         for page in (one for one in (*pages, *more) if only in one):
             address = page.format(**given)
             client.get(address)
             measure_page(client, page, address, rounds=rounds, slowest=slowest)
 
 
-def _pages_without_a_row(client: Client) -> list[str]:
-    """The addresses that name no row and open for the person as whole pages: what the site has beside pages of rows."""
+def _every_page(client: Client) -> list[str]:
+    """Addresses that open for the person as whole pages: all that name no row, and one row's of each admin list."""
     from django.urls import get_resolver
 
-    addresses = dict.fromkeys(_addresses(get_resolver().url_patterns, "/"))
+    addresses = dict.fromkeys((*_addresses(get_resolver().url_patterns, "/"), *_pages_of_a_row()))
     answers = ((one, client.get(one, headers={"Accept-Encoding": "identity"})) for one in addresses)
     return [one for one, answer in answers if answer.status_code == 200 and not answer.streaming and _is_whole(answer)]
+
+
+def _pages_of_a_row() -> Iterator[str]:
+    """The admin's page of the latest row of each model that has rows; addresses of a scratch hub, its numbers."""
+    from django.contrib.admin import site
+    from django.urls import reverse
+
+    for model in site._registry:
+        row = model._default_manager.order_by("-pk").first()
+        if row is not None:
+            yield reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_change", args=[row.pk])
 
 
 def _is_whole(answer: Any) -> bool:
