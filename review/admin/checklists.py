@@ -28,6 +28,7 @@ from hub.llm.providers.registry import is_configured
 from knowledge.admin.curated import CuratedAdmin, CuratedRowsMixin, OrderedRowsMixin
 from knowledge.admin.fields import type_names
 from knowledge.models import Ontology
+from review.admin.entry_rows import EntryRows
 from review.admin.master_pages import acting, copy, diff, export, import_page, lint_by_model
 from review.curation.item_lint import LintReport, lint_checklist
 from review.curation.master_versions import (
@@ -236,6 +237,7 @@ class CheckListAdmin(MasterAdmin):
 
 class EntryInline(OrderedRowsMixin, CuratedRowsMixin, HubTabularInline):
     model = CheckListEntry
+    formset = EntryRows
     order_by = "position"
     fields = ("position", "item_version", "name")
     readonly_fields = ("name",)

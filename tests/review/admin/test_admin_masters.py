@@ -236,3 +236,22 @@ def test_what_was_stored_meanwhile_is_said_at_the_workbench_and_what_was_typed_s
     again = curator_client.post(address, typed)
     assert "X-55" in str(again.context["form"].errors)
     assert curator_client.get(f"{address}?draft=999999").status_code == 404
+
+
+def test_rows_that_take_each_others_items_are_refused_at_their_field(curator_client: Any) -> None:
+    published = CheckListVersion.objects.filter(status=MasterStatus.APPROVED).earliest("pk")
+    curator_client.post(reverse("admin:review_checklist_copy", args=[published.checklist_id]))
+    draft = CheckListVersion.objects.latest("pk")
+    stored = list(draft.entries.order_by("pk").select_related("item_version"))[:2]
+    first, second = (entry.item_version for entry in stored)
+    page = reverse("admin:review_checklistversion_change", args=[draft.pk])
+    exchanged = entries(second, first, **{"entries-INITIAL_FORMS": 2})
+    exchanged |= {f"entries-{index}-id": entry.pk for index, entry in enumerate(stored)}
+    for form in (exchanged, entries(first)):
+        answer = curator_client.post(page, {"checklist": draft.checklist_id, "number": draft.number} | form)
+        assert answer.status_code == 200
+        assert list(answer.context["inline_admin_formsets"][0].formset.errors[0]) == ["item_version"]
+    assert [entry.item_version for entry in draft.entries.filter(pk__in=[one.pk for one in stored]).order_by("pk")] == [
+        first,
+        second,
+    ]
