@@ -170,13 +170,6 @@ def _have_a_queue(**_signal: object) -> None:
 
 
 @beat_init.connect
-def _give_signs_of_life(**_signal: object) -> None:
-    from hub.core.beat_signs import give_signs  # Django is not set up yet when this module is imported
-
-    give_signs()
-
-
-@beat_init.connect
 def _keep_schedule_private(**_signal: object) -> None:
     """Close the files of a schedule that a hub of before left open to others; new ones are made so."""
     from django.conf import settings

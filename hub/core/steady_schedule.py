@@ -1,4 +1,4 @@
-"""Beat's schedule, which goes on when the machine's clock is put back."""
+"""Beat's schedule, which goes on when the machine's clock is put back, and tells what it sends."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from datetime import timedelta
 from typing import Any
 
 from celery.beat import PersistentScheduler
+
+from hub.core.beat_signs import give_sign
 
 logger = logging.getLogger(__name__)
 
@@ -33,3 +35,9 @@ class SteadyScheduler(PersistentScheduler):
                 entry.last_run_at = now
             self._heap = None  # made anew, by the present clock
         return super().tick(*given, **named)
+
+    def apply_async(self, *given: Any, **named: Any) -> Any:  # noqa: ANN401 - as Celery calls it
+        """Send one piece of scheduled work, and give a sign of life. :raises SchedulingError: it can't be sent."""
+        sent = super().apply_async(*given, **named)
+        give_sign()
+        return sent

@@ -29,7 +29,7 @@ from django.utils.translation import gettext_lazy
 
 from hub.access.principals import Principal
 from hub.backups.runs import backup_state
-from hub.core.beat_signs import GONE_AFTER_S, seen_seconds_ago
+from hub.core.beat_signs import GONE_AFTER_S, silent_seconds
 from hub.core.disk_room import rooms
 from hub.core.measures import MCP_FAILURES, total
 from hub.core.replicas import ReplicaProblem, replica_states
@@ -141,10 +141,9 @@ def _mcp() -> dict[str, str]:
 
 
 def _beat() -> dict[str, str]:
-    seen = seen_seconds_ago()
-    if seen is None or seen <= GONE_AFTER_S:
+    if silent_seconds() <= GONE_AFTER_S:
         return {}
-    said = _("Scheduled work stands still: beat has given no sign of life for %(seconds)d seconds.")
+    said = _("Scheduled work stands still: beat has sent nothing for %(seconds)d seconds.")
     return {"beat": said % {"seconds": GONE_AFTER_S}}
 
 

@@ -25,7 +25,7 @@ from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, CollectorRegistry, 
 from prometheus_client.core import GaugeMetricFamily, Metric, SummaryMetricFamily
 
 from hub.backups.runs import last_good
-from hub.core.beat_signs import seen_seconds_ago
+from hub.core.beat_signs import silent_seconds
 from hub.core.client_address import address_of
 from hub.core.disk_room import rooms
 from hub.core.errors import Forbidden, HubError, Unauthenticated
@@ -196,18 +196,16 @@ class DiskMetrics:
 
 
 class BeatMetrics:
-    """How long ago beat, which starts scheduled work, gave a sign of life."""
+    """How long beat has sent no scheduled work."""
 
     def collect(self) -> Iterator[Metric]:
-        """Give the one family, without a value while nothing is known."""
-        gauge = GaugeMetricFamily("hub_beat_seen_seconds", "Seconds since beat gave its last sign of life.", labels=[])
+        """Give the one family, without a value while the queue, which keeps the moment, is away."""
+        about = "Seconds since beat sent scheduled work, or since that was first missed."
+        gauge = GaugeMetricFamily("hub_beat_seen_seconds", about, labels=[])
         try:
-            seen = seen_seconds_ago()
+            gauge.add_metric([], silent_seconds())
         except redis.RedisError as error:
             logger.warning("beat's sign of life can't be read: %s", error)
-            seen = None
-        if seen is not None:
-            gauge.add_metric([], seen)
         yield gauge
 
 

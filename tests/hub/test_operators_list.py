@@ -14,7 +14,7 @@ from django.db import OperationalError
 
 from hub.access.models import AccessToken
 from hub.celery import app
-from hub.core.beat_signs import KEY, seen_seconds_ago
+from hub.core.beat_signs import MISSED_KEY, SENT_KEY, sent_seconds_ago
 from hub.core.disk_room import Room
 from hub.core.errors import Unauthenticated
 from hub.core.valkey import client_of
@@ -51,9 +51,9 @@ def test_metrics_say_that_the_database_is_away_and_give_the_others(client, monke
 @pytest.fixture
 def last_sign():
     client = client_of(django_settings.REDIS_CLIENT_URL)
-    client.delete(KEY)
-    yield lambda seconds_ago: client.set(KEY, clock() - seconds_ago)
-    client.delete(KEY)
+    client.delete(SENT_KEY, MISSED_KEY)
+    yield lambda seconds_ago, key=SENT_KEY: client.set(key, clock() - seconds_ago)
+    client.delete(SENT_KEY, MISSED_KEY)
 
 
 def alive(process: str, capsys) -> tuple[int, str]:
@@ -84,18 +84,23 @@ def test_health_checks_ask_for_signs_of_life_of_this_machine(last_sign, capsys, 
 
 
 def test_a_dead_beat_is_told_by_alerts_doctor_and_metrics(client, last_sign, capsys):
-    assert seen_seconds_ago() is None
-    assert "beat" not in troubles()  # nothing is known yet
+    assert sent_seconds_ago() is None
+    assert "beat" not in troubles()  # it may just be starting
+    last_sign(90, MISSED_KEY)  # the queue was emptied meanwhile, and it did not send anything again
+    assert "beat" in troubles()
     last_sign(5)
     assert "beat" not in troubles()
-    assert 4 < (seen_seconds_ago() or 0) < 60
+    assert 4 < (sent_seconds_ago() or 0) < 60
     last_sign(90)
     assert "beat" in troubles()
     text = client.get("/metrics", headers={"Host": "localhost"}).content.decode()
     (line,) = [line for line in text.splitlines() if line.startswith("hub_beat_seen_seconds ")]
     assert float(line.split()[1]) >= 90
     call_command("doctor", no_color=True)
-    assert "beat: it gave its last sign of life" in capsys.readouterr().out
+    assert "note     beat: it sent its last work 9" in capsys.readouterr().out
+    beat("here:1")
+    call_command("doctor", no_color=True)
+    assert "warning  beat: it sent its last work 9" in capsys.readouterr().out
 
 
 def test_a_worker_with_a_wrong_clock_is_told_by_alerts_and_doctor(capsys, monkeypatch):

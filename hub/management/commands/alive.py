@@ -1,4 +1,4 @@
-"""`manage.py alive worker|beat`: whether that process of this machine gave a sign of life lately; for health checks."""
+"""`manage.py alive worker|beat`: whether a worker of this machine gave a sign of life lately, or beat sent work."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from django.db import DatabaseError
 from django.db.models.functions import Now
 from redis import RedisError
 
-from hub.core.beat_signs import GONE_AFTER_S, seen_seconds_ago
+from hub.core.beat_signs import GONE_AFTER_S, sent_seconds_ago
 from knowledge.models import WorkerHeartbeat
 
 SILENT_FOR = timedelta(seconds=30)
@@ -20,8 +20,8 @@ SILENT_FOR = timedelta(seconds=30)
 
 class Command(BaseCommand):
     help = (
-        "Say whether a worker of this machine, or beat, gave a sign of life lately. Exit code 1 when not, or when that "
-        "can't be asked. Example: manage.py alive worker"
+        "Say whether a worker of this machine gave a sign of life lately, or whether beat sent scheduled work. Exit "
+        "code 1 when not, or when that can't be asked. Example: manage.py alive worker"
     )
     requires_system_checks: list[str] = []
 
@@ -46,5 +46,5 @@ def _worker_is_alive() -> bool:
 
 
 def _beat_is_alive() -> bool:
-    seen = seen_seconds_ago()
-    return seen is not None and seen <= GONE_AFTER_S
+    ago = sent_seconds_ago()
+    return ago is not None and ago <= GONE_AFTER_S

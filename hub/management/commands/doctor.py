@@ -16,7 +16,7 @@ from hub.access.principals import system_principal
 from hub.audit.checks import summary_of, verify_everything
 from hub.backups.models import BackupRun
 from hub.backups.runs import backup_state
-from hub.core.beat_signs import GONE_AFTER_S, seen_seconds_ago
+from hub.core.beat_signs import GONE_AFTER_S, sent_seconds_ago
 from hub.core.commands import HubCommand, cli_call
 from hub.core.confinement import can_leave_superuser, landlock_version
 from hub.core.connections import disk_is_encrypted, open_queue, plain_connections
@@ -120,11 +120,12 @@ def _diagnose(*, repair: bool, remove_many: bool, claim: bool) -> Iterator[dict[
 
 
 def _beat() -> dict[str, object]:
-    """Whether the process that starts scheduled work lives."""
-    seen = seen_seconds_ago()
-    if seen is None or seen > GONE_AFTER_S:
-        ago = "has given no sign of life" if seen is None else f"gave its last sign of life {seen:.0f} s ago"
-        return _line("beat", "note", f"it {ago}: sweeps, retention, backups and seals wait until it is started")
+    """Whether the process that starts scheduled work does so; that it lives says little."""
+    ago = sent_seconds_ago()
+    if ago is None or ago > GONE_AFTER_S:
+        last = "nothing that is known of" if ago is None else f"its last work {ago:.0f} s ago"
+        advice = "sweeps, retention, backups and seals wait; start it, or, where it runs, see its log and restart it"
+        return _line("beat", "warning" if worker_is_alive() else "note", f"it sent {last}: {advice}")
     return _line("beat", "ok")
 
 

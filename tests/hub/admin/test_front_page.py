@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from hub.access.models import HubRoleGrant
 from hub.access.principals import HubRole
-from hub.core.beat_signs import KEY
+from hub.core.beat_signs import SENT_KEY
 from hub.core.scheduled_rows import keep_failures
 from hub.core.valkey import client_of
 from knowledge.models import Collection, CollectionGrant, OperationSample, Source
@@ -27,9 +27,9 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("queue")]
 @pytest.fixture
 def dead_beat(settings):
     client = client_of(settings.REDIS_CLIENT_URL)
-    client.set(KEY, timezone.now().timestamp() - 300)
+    client.set(SENT_KEY, timezone.now().timestamp() - 300)
     yield
-    client.delete(KEY)
+    client.delete(SENT_KEY)
     cache.clear()
 
 
