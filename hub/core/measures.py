@@ -37,12 +37,7 @@ ERRORS = Counter("hub_errors", "Errors told to callers.", ["door", "code"])
 
 UNKNOWN = "(unknown)"
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
-
-
-def count_request(*, method: str, route: str | None, status: int) -> None:
-    """Count an answered request; ``route`` is the pattern, None where nothing is."""
-    REQUESTS.labels(method if method in METHODS else UNKNOWN, route or UNKNOWN, str(status)).inc()
-
+READINESS = "readyz"  # says 503 of a part that is away, however often it is asked
 
 logger = logging.getLogger(__name__)
 
@@ -127,6 +122,16 @@ MCP_FAILURES = Family(
     text="MCP requests that failed for a reason inside the hub, over both transports.",
     labels=("code",),
 )
+HTTP_ANSWERS = Family(
+    name="hub_http_answers",
+    text="HTTP requests of all web processes, /readyz apart; outcome: answered, or failed with a status from 500 on.",
+    labels=("outcome",),
+)
+BUDGET_REFUSALS = Family(
+    name="hub_llm_budget_refusals",
+    text="Requests to language models that were not sent, since they could pass the budget: tokens, cost.",
+    labels=("limit",),
+)
 REPLICA_READS = Family(
     name="hub_replica_reads",
     text="Reads tried at a replica: answered; failed, so that the primary was asked; left for the primary to refuse.",
@@ -143,6 +148,8 @@ FAMILIES = (
     STDIO_CALLS,
     STDIO_ERRORS,
     MCP_FAILURES,
+    HTTP_ANSWERS,
+    BUDGET_REFUSALS,
     REPLICA_READS,
 )
 
@@ -205,6 +212,10 @@ class _Store:
         else:
             self._is_away = False
 
+    def resume(self) -> None:
+        """Write again at once: Valkey has answered somebody."""
+        self._resume_at = 0.0
+
     def _write_on(self) -> None:
         while True:
             self._has_some.wait()
@@ -221,6 +232,13 @@ def count(*points: Point) -> None:
     _store.add(points)
 
 
+def count_request(*, method: str, route: str | None, status: int) -> None:
+    """Count an answered request; ``route`` is the pattern, None where nothing is."""
+    REQUESTS.labels(method if method in METHODS else UNKNOWN, route or UNKNOWN, str(status)).inc()
+    if route != READINESS:
+        count(Point(family=HTTP_ANSWERS, labels=("failed" if status >= 500 else "answered",), value=1))
+
+
 @atexit.register
 def flush() -> None:
     """Write what this process counted until now, as the end of a process does."""
@@ -232,10 +250,8 @@ def total(family: Family, *labels: str) -> float:
 
     Raises redis.RedisError when Valkey is away.
     """
-    flush()
     wanted = [family.name, SUM, *labels]
-    stored = _client().hgetall(KEY)
-    return sum(float(value) for field, value in stored.items() if json.loads(field)[: len(wanted)] == wanted)
+    return sum(float(value) for field, value in _stored().items() if json.loads(field)[: len(wanted)] == wanted)
 
 
 def counts_by_bound(family: Family, *labels: str) -> dict[str, float]:
@@ -243,9 +259,8 @@ def counts_by_bound(family: Family, *labels: str) -> dict[str, float]:
 
     Raises redis.RedisError when Valkey is away.
     """
-    flush()
     counts = {}
-    for field, value in _client().hgetall(KEY).items():
+    for field, value in _stored().items():
         name, part, *own = json.loads(field)
         if name == family.name and part != SUM and own == list(labels):
             counts[str(part)] = float(value)
@@ -269,9 +284,8 @@ class SharedMeasures:
 
     def collect(self) -> Iterator[Metric]:
         """Give the families, and whether they could be read: without Valkey they are left out."""
-        flush()
         try:
-            stored = _client().hgetall(KEY)
+            stored = _stored()
         except redis.RedisError as error:
             logger.warning("the measures of all processes can not be read: %s", error)
             yield _readable(0)
@@ -283,6 +297,14 @@ class SharedMeasures:
             sums[name][tuple(labels)][part] = float(value)
         for family in FAMILIES:
             yield family.metric(sums[family.name])
+
+
+def _stored() -> dict[bytes, bytes]:
+    """All sums, with those of this process until now. :raises redis.RedisError: Valkey is away."""
+    flush()
+    stored: dict[bytes, bytes] = _client().hgetall(KEY)
+    _store.resume()
+    return stored
 
 
 def _readable(value: int) -> Metric:

@@ -11,6 +11,7 @@ from decimal import Decimal
 from django.conf import settings
 from django.utils.translation import gettext_lazy as _
 
+from hub.core.measures import BUDGET_REFUSALS, Point, count
 from hub.llm.errors import BudgetExceeded
 
 
@@ -109,6 +110,7 @@ class Budget:
     def _check(self, tokens: int, cost: Decimal) -> None:
         spent = self.used.tokens + self._reserved_tokens
         if self.max_tokens is not None and spent + tokens > self.max_tokens:
+            count(Point(family=BUDGET_REFUSALS, labels=("tokens",), value=1))
             raise BudgetExceeded(
                 _(
                     "The next request may take {next} tokens; {spent} of {limit} are used. "
@@ -120,6 +122,7 @@ class Budget:
             )
         paid = (self.used.cost or Decimal(0)) + self._reserved_cost
         if self.max_cost is not None and paid + cost > self.max_cost:
+            count(Point(family=BUDGET_REFUSALS, labels=("cost",), value=1))
             raise BudgetExceeded(
                 _(
                     "The next request may cost US$ {next}; {spent} of {limit} are spent. "

@@ -13,7 +13,6 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import partial
-from time import time as clock
 
 import redis
 from apprise import Apprise
@@ -31,9 +30,9 @@ from hub.access.principals import Principal
 from hub.backups.runs import backup_state
 from hub.core.beat_signs import GONE_AFTER_S, silent_seconds
 from hub.core.disk_room import rooms
-from hub.core.measures import MCP_FAILURES, total
 from hub.core.replicas import ReplicaProblem, replica_states
 from hub.core.scheduled_rows import FailingTask, failing_tasks
+from hub.site.counted_troubles import counted_troubles
 from knowledge.documents.sources import visible_sources
 from knowledge.documents.workers import worker_is_alive, wrong_clocks
 from knowledge.generations.generations import LATE_S, lags
@@ -52,7 +51,7 @@ WAITS_TOO_LONG = timedelta(days=8)  # a day after `knowledge.tidy` should have r
 STUCK_AFTER = timedelta(minutes=30)
 FAILING_WITHIN = timedelta(minutes=15)
 FAILING_FROM = 5  # failures, and at least half of what ended
-MCP_FAILING_FROM = 5  # failures within FAILING_WITHIN; there should be none
+LAG_TOLD_AFTER = timedelta(minutes=30)
 SOURCES_AT_MOST = 20
 AUDIT = "hub.verify_audit"
 DISK = "storage:"  # before the folder
@@ -61,7 +60,7 @@ _AWAY = {
     DATABASE: gettext_lazy("PostgreSQL does not answer: %(reason)s. See DATABASE_URL and the server's log."),
     QUEUE: gettext_lazy("The queue (Valkey or Redis) does not answer: %(reason)s. See REDIS_URL."),
 }
-_STATE, _LOCK, _MCP_SUMS = "alerts:said", "alerts:looking", "alerts:mcp"
+_STATE, _LOCK = "alerts:said", "alerts:looking"
 _LOCK_S = 60
 
 
@@ -77,16 +76,16 @@ _said = _Said()
 
 
 def troubles(reader: Principal | None = None) -> dict[str, str]:
-    """Name what is wrong now: {key: one sentence in the active language}. Eight queries at most and one for workers.
+    """Name what is wrong now: {key: one sentence in the active language}. Nine queries at most and one for workers.
 
     To a ``reader`` sources and rows are named only as far as they may see them; without one, for ALERT_URLS, all are.
-    A server that is away is one of them, and what only it could say is left out. It remembers how many MCP requests had
+    A server that is away is one of them, and what only it could say is left out. It remembers how many requests had
     failed, to see at the next look how many more there are.
     """
     found = _disks()
     failing_work = partial(_failing_work, reader)
-    of_database = (_work, _backup, _search_engine, _replicas, failing_work)
-    for server, parts in ((DATABASE, of_database), (QUEUE, (_mcp, _beat))):
+    of_database = (_work, _index_lag, _backup, _search_engine, _replicas, failing_work)
+    for server, parts in ((DATABASE, of_database), (QUEUE, (counted_troubles, _beat))):
         try:
             for part in parts:
                 found |= part()
@@ -132,12 +131,15 @@ def _work() -> dict[str, str]:
     return found
 
 
-def _mcp() -> dict[str, str]:
-    failures = _new_mcp_failures()
-    if failures < MCP_FAILING_FROM:
+def _index_lag() -> dict[str, str]:
+    """Documents that wait to become searchable; those whose pages are read by OCR take their time."""
+    late = Now() - LAG_TOLD_AFTER
+    waiting = DocumentVersion.objects.filter(status__in=IN_WORK, created_at__lt=late)
+    waiting = waiting.exclude(status=DocumentStatus.READING)
+    if not (count := waiting.count()):
         return {}
-    said = _("MCP requests are failing for reasons inside the hub: %(count)d within 15 minutes. The log says why.")
-    return {"mcp_failing": said % {"count": failures}}
+    said = _("%(count)d documents have waited for more than %(minutes)d minutes to become searchable.")
+    return {"index_lag": said % {"count": count, "minutes": LAG_TOLD_AFTER.total_seconds() // 60}}
 
 
 def _beat() -> dict[str, str]:
@@ -210,17 +212,6 @@ def _failing_task(failing: FailingTask, *, with_rows: bool) -> str:
         return _("%(task)s failed at %(count)d rows and went on. The log says which, and why.") % facts
     said = _("%(task)s failed at %(count)d rows and went on: %(rows)s. The log says why.")
     return said % {**facts, "rows": ", ".join(failing.rows)}
-
-
-def _new_mcp_failures() -> int:
-    """How many requests over MCP failed since the oldest look of the last 15 minutes."""
-    now, sum_now = clock(), int(total(MCP_FAILURES))
-    since = now - FAILING_WITHIN.total_seconds()
-    sums: list[tuple[float, int]] = cache.get(_MCP_SUMS) or []
-    # A greater sum than there is now is one from before Valkey was emptied.
-    recent = [(at, failures) for at, failures in sums if at >= since and failures <= sum_now]
-    cache.set(_MCP_SUMS, [*recent, (now, sum_now)], int(FAILING_WITHIN.total_seconds()))
-    return sum_now - min((failures for _at, failures in recent), default=sum_now)
 
 
 def look() -> None:

@@ -13,7 +13,10 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from hub.access.principals import Scope, local_operator
 from hub.access.services import create_token
-from hub.site import alerts
+from hub.core.measures import count_request
+from hub.llm.budget import Budget
+from hub.llm.errors import BudgetExceeded
+from hub.site import alerts, counted_troubles
 from knowledge.models import DocumentVersion
 from mcp_bridge.errors import internal_error
 from review.models import CheckListVersion, Review
@@ -163,9 +166,50 @@ def test_failing_mcp_requests_are_said_from_five_within_a_quarter_of_an_hour(rec
     assert [item["type"] for item in received] == ["failure"]
     assert "5" in received[0]["message"]
     later = time.time() + 16 * 60
-    monkeypatch.setattr(alerts, "clock", lambda: later)
+    monkeypatch.setattr(counted_troubles, "clock", lambda: later)
     alerts.look()
     assert [item["type"] for item in received] == ["failure", "success"]
+
+
+def answer(times: int, status: int, route: str = "api/v1/search") -> None:
+    for _time in range(times):
+        count_request(method="POST", route=route, status=status)
+
+
+def test_failing_requests_are_said_from_five_and_one_in_twenty_on(received, monkeypatch):
+    alerts.look()
+    answer(95, 200)
+    answer(5, 500)
+    answer(50, 503, route="readyz")  # a balancer that asks again and again says nothing new
+    assert "errors" not in alerts.troubles()
+    answer(1, 503)
+    with translation.override("en"):
+        assert "6 of 101 within 15 minutes" in alerts.troubles()["errors"]
+    alerts.look()
+    later = time.time() + 16 * 60
+    monkeypatch.setattr(counted_troubles, "clock", lambda: later)
+    alerts.look()
+    assert [item["type"] for item in received] == ["failure", "success"]
+
+
+def test_a_budget_that_is_used_up_is_said(received):
+    alerts.look()
+    with pytest.raises(BudgetExceeded), Budget(max_tokens=100).reserve(tokens_in=90, tokens_out=20, price=None):
+        pass
+    alerts.look()
+    assert [item["type"] for item in received] == ["failure"]
+    assert "HUB_LLM_TOKEN_BUDGET" in received[0]["message"]
+
+
+def test_documents_that_wait_to_be_searchable_are_said_though_somebody_works_on_them(received, versions):
+    versions.update(lease_expires_at=timezone.now() + timedelta(minutes=1))
+    with translation.override("en"):
+        assert "index_lag" not in alerts.troubles()
+        versions.update(created_at=timezone.now() - timedelta(minutes=31))
+        found = alerts.troubles()
+        assert found["index_lag"] == "6 documents have waited for more than 30 minutes to become searchable."
+        versions.update(status="reading")  # by OCR, which takes its time
+        assert "index_lag" not in alerts.troubles()
 
 
 def test_a_quiet_hub_says_nothing(received):
