@@ -39,7 +39,6 @@ PARAGRAPHS = 24
 REVIEW_DONE = {"completed", "failed", "cancelled"}
 STALLED_S = 600
 KINDS = ("docx", "docx", "docx", "xlsx", "pdf")
-SETTINGS = {"HUB_OCR_ENGINE": "none"}
 
 
 class Originals:
@@ -47,8 +46,8 @@ class Originals:
 
     def __init__(self, folder: Path) -> None:
         files = sorted(path for path in folder.iterdir() if not path.name.startswith("~"))
-        self._texts = [found for path in files if path.suffix == ".docx" if (found := _paragraphs(path))]
-        self._tables = [found for path in files if path.suffix == ".xlsx" if (found := _rows(path))]
+        self._texts = [texts for path in files if path.suffix == ".docx" if (texts := _paragraphs(path))]
+        self._tables = [rows for path in files if path.suffix == ".xlsx" if (rows := _rows(path))]
         self._pages = [page for path in files if path.suffix == ".pdf" for page in pypdf.PdfReader(path).pages]
         if not (self._texts and self._tables and self._pages):
             sys.exit(f"no docx, xlsx and pdf files in {folder}: give --data or set HUB_TEST_DATA")
@@ -93,7 +92,8 @@ class Originals:
         start = chance.randrange(max(len(self._pages) - 2, 1))
         for page in self._pages[start : start + 2]:
             writer.add_page(page)
-        writer.pages[0].merge_page(pypdf.PdfReader(beneath).pages[0], over=False)
+        first: Any = writer.pages[0]
+        first.merge_page(pypdf.PdfReader(beneath).pages[0], over=False)
         writer.add_metadata({"/Title": title})
         made = io.BytesIO()
         writer.write(made)
@@ -205,7 +205,7 @@ def run(given: argparse.Namespace) -> dict[str, Any]:
     originals = Originals(given.data)
     questions = random.Random("questions").sample(originals.passages(), given.searches)
     facts: dict[str, Any] = {}
-    hub = start_hub(first, "--no-sample", **SETTINGS)
+    hub = start_hub(first, "--no-sample", HUB_OCR_ENGINE="none")
     try:
         began = time.monotonic()
         facts |= fill(hub, originals, given.documents, given.reviews)
@@ -220,11 +220,11 @@ def run(given: argparse.Namespace) -> dict[str, Any]:
     facts["backup, MB"] = megabytes(backup)
     other.mkdir(mode=0o700)
     shutil.copy(first / "secret_key", other / "secret_key")
-    elsewhere = HubProcess(data_dir=other, port=hub.port, process=hub.process, settings=SETTINGS)
+    elsewhere = HubProcess(data_dir=other, port=hub.port, process=hub.process, settings=hub.settings)
     began = time.monotonic()
     facts["restore"] = json.loads(elsewhere.manage("restore", str(backup), "--json", timeout_s=3_600).stdout)
     facts["restore, s"] = round(time.monotonic() - began)
-    restored = start_hub(other, "--no-sample", **SETTINGS)
+    restored = start_hub(other, "--no-sample", HUB_OCR_ENGINE="none")
     try:
         restored.token = hub.token
         facts |= compared(before, answers(restored, questions))

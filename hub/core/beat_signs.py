@@ -24,7 +24,8 @@ def give_sign() -> None:
     """Keep that scheduled work was sent just now; where that can't be kept, the log says so."""
     client = client_of(settings.REDIS_CLIENT_URL)
     try:
-        client.pipeline().set(SENT_KEY, _now(client)).delete(MISSED_KEY).execute()
+        client.set(SENT_KEY, _now(client))
+        client.delete(MISSED_KEY)
     except redis.RedisError as error:
         logger.warning("beat's sign of life could not be written: %s", error)
 

@@ -299,10 +299,10 @@ class SharedMeasures:
             yield family.metric(sums[family.name])
 
 
-def _stored() -> dict[bytes, bytes]:
+def _stored() -> dict[bytes | str, bytes | str]:
     """All sums, with those of this process until now. :raises redis.RedisError: Valkey is away."""
     flush()
-    stored: dict[bytes, bytes] = _client().hgetall(KEY)
+    stored = _client().hgetall(KEY)
     _store.resume()
     return stored
 
