@@ -19,10 +19,12 @@ from xdist.scheduler import LoadFileScheduling
 from hub.core.embedded import shared_postgres
 from hub.core.embedded.cluster import APPEND_ONLY, ROLE
 from hub.core.embedded.postgres import MAINTENANCE_DATABASE
+from hub.core.processes import collect_seldom
 from hub.core.valkey import ensure_queue
 from knowledge.storage.blobs import claim_store
 from tests.emptying import MigratedRows
 from tests.lanes import FAST_LANE, group_of, is_slow
+from tests.migrated import start_from_migrated
 
 # A role of the tests alone, which the hub's is a member of here.
 EMPTIES_TABLES = "hub_tests"
@@ -74,15 +76,24 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(skip)
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_collection_finish() -> None:
+    """Leave out of later looks for cycles what was collected."""
+    collect_seldom()
+
+
 @pytest.fixture(scope="session")
 def django_db_modify_db_settings(django_db_modify_db_settings: None) -> None:
-    """Let the hub's role, with which the tests run too, make the test database."""
+    """Let the hub's role, with which the tests run too, make the test database, as a copy of the migrated one."""
+    start_from_migrated(settings.HUB_DATA_DIR)
     server = shared_postgres(settings.HUB_DATA_DIR / "postgres")
-    server.ensure(MAINTENANCE_DATABASE)
+    server.ensure()
+    connection.settings_dict["TEST"]["TEMPLATE"] = connection.settings_dict["NAME"]
     with server.superuser(MAINTENANCE_DATABASE) as superuser:
         superuser.execute("ALTER SYSTEM SET fsync = off")  # what a machine without power would lose, no test looks at
         superuser.execute("SELECT pg_reload_conf()")
         superuser.execute(f"ALTER ROLE {ROLE} CREATEDB")
+        superuser.execute(f"ALTER DATABASE {connection.settings_dict['NAME']} IS_TEMPLATE true")
         superuser.execute(f"CREATE ROLE {EMPTIES_TABLES} ROLE {ROLE}")
 
 

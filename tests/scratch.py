@@ -10,9 +10,17 @@ import os
 import shutil
 import tempfile
 
+from hub.core.processes import collect_seldom
+
+RUN_FOLDER = "HUB_TESTS_FOLDER"
+"""The environment's name for a folder that all processes of a run share."""
+
+# Looking for cycles by Python's own numbers took a tenth of the suite's time.
+collect_seldom()
 _folder = tempfile.mkdtemp(prefix="hub-tests-")
 atexit.register(shutil.rmtree, _folder, ignore_errors=True)
 os.environ["HUB_DATA_DIR"] = _folder
+os.environ.setdefault(RUN_FOLDER, _folder)  # of the first process, which starts the others
 os.environ.setdefault("HUB_PORT", "8999")
 os.environ.setdefault("HUB_RATE_LIMIT_PER_MINUTE", "100000")
 # Emptying a table goes through all of PostgreSQL's buffers, which tests do thousands of times.

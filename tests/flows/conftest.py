@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.flows.hub_process import HubProcess, start_hub
+from tests.migrated import start_from_migrated
 
 
 @pytest.fixture(scope="session")
@@ -19,7 +20,9 @@ def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HubProcess]:
 @pytest.fixture
 def own_hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HubProcess]:
     """A hub without the sample for one test, which may do to it what it likes."""
-    with _running(Path(tmp_path_factory.mktemp("own")) / "data", "--no-sample") as running:
+    data_dir = Path(tmp_path_factory.mktemp("own")) / "data"
+    start_from_migrated(data_dir)
+    with _running(data_dir, "--no-sample") as running:
         yield running
 
 

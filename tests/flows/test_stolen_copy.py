@@ -20,6 +20,7 @@ from hub.core.encryption.key_text import new_key
 from hub.core.temporary import MEMORY
 from tests.flows.hub_process import ROOT, HubProcess, start_hub
 from tests.flows.test_crashes import kill_worker
+from tests.migrated import start_from_migrated
 
 pytestmark = pytest.mark.timeout(900)
 
@@ -100,6 +101,7 @@ def test_a_copy_of_the_data_folder_shows_no_sentence_of_any_document(tmp_path):
     key, data_dir = new_key(), tmp_path / "data"
     (tmp_path / "given").mkdir()
     paths = write_documents(tmp_path / "given")
+    start_from_migrated(data_dir)
     plain = start_hub(data_dir, "--no-sample", LOG_LEVEL="INFO")
     before = [plain.upload(path)["document_id"] for path in paths[:3]]
     plain.wait_until_finished(*before)

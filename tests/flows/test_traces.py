@@ -9,6 +9,7 @@ import pytest
 
 from tests.flows.hub_process import HubProcess, start_hub
 from tests.llm_server import llm_server
+from tests.migrated import start_from_migrated
 from tests.trace_receiver import Received, TraceReceiver, trace_receiver
 
 pytestmark = pytest.mark.timeout(600)
@@ -24,9 +25,11 @@ def receiver() -> Iterator[TraceReceiver]:
 
 @pytest.fixture
 def traced(receiver, tmp_path_factory) -> Iterator[HubProcess]:
+    data_dir = tmp_path_factory.mktemp("traced") / "data"
+    start_from_migrated(data_dir)
     with llm_server("{}") as model:
         running = start_hub(
-            tmp_path_factory.mktemp("traced") / "data",
+            data_dir,
             *("--no-sample", "--workers", "1"),
             OTEL_EXPORTER_OTLP_ENDPOINT=receiver.url,
             LLM_PROVIDER="openai",

@@ -28,6 +28,7 @@ from mcp.client.streamable_http import streamable_http_client
 from hub.core.embedded import shared_postgres, shared_valkey
 from tests.conftest import REPOSITORY
 from tests.mcp_bridge.operators import OPERATOR, Operator
+from tests.migrated import start_from_migrated
 
 START_LIMIT_S = 120
 DESIGN = """# 図書館システム基本設計書
@@ -49,11 +50,9 @@ import json
 import django
 django.setup()
 from django.contrib.auth.models import User
-from django.core.management import call_command
 from hub.access.principals import ALL_SCOPES, Scope, local_operator
 from hub.access.services import create_token
 from knowledge.models import Collection, CollectionGrant
-call_command("migrate", verbosity=0)
 def token(username, scopes, **rights):
     user, _made = User.objects.get_or_create(username=username, defaults=rights)
     return create_token(principal=local_operator(), user=user, name="test", scopes=frozenset(scopes))[1]
@@ -148,6 +147,7 @@ def new_hub() -> Iterator[TestHub]:
     environment |= {"REDIS_URL": "", "POSTGRES_HOST": ""}
     environment |= {"HUB_MCP_TOOLSETS": "all"}  # test_costs has what is listed by default
     environment |= {"HUB_RATE_LIMIT_PER_MINUTE": "1000000"}  # as of the flows: the limit is not what they are about
+    start_from_migrated(home)
     servers = (shared_postgres(home / "postgres"), shared_valkey(home / "valkey"))
     for server in servers:
         server.ensure()
