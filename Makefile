@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 # How many processes run the suite, each with servers of its own.
 TESTERS ?= 3
 
-.PHONY: run test test-fast test-long coverage lint licences vulnerabilities load bundle bench conformance clean
+.PHONY: run test test-fast test-long durations coverage lint licences vulnerabilities load bundle bench conformance clean
 
 $(VENV)/run.stamp: requirements/base.txt requirements/pip.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -28,6 +28,10 @@ test-fast: $(VENV)/dev.stamp  ## what needs the database at most: a minute or tw
 
 test-long: $(VENV)/dev.stamp  ## with the soaks, kills and scale runs
 	$(BIN)/python -m pytest --long
+
+durations: $(VENV)/dev.stamp  ## how long each file of tests takes, which the suite is shared out by: tests/durations.txt
+	$(BIN)/python -m pytest -n $(TESTERS) --dist loadfile --junitxml=.pytest_cache/report.xml
+	$(BIN)/python -m tools.test_durations .pytest_cache/report.xml
 
 coverage: $(VENV)/dev.stamp  ## branches that the suite takes, by package; COVERAGE_ARGS="tests/review" for a part of it
 	-$(BIN)/python -m pytest -n $(TESTERS) --dist loadfile --cov --cov-branch --cov-report= $(COVERAGE_ARGS)

@@ -23,7 +23,7 @@ from hub.core.processes import collect_seldom
 from hub.core.valkey import ensure_queue
 from knowledge.storage.blobs import claim_store
 from tests.emptying import MigratedRows
-from tests.lanes import FAST_LANE, group_of, is_slow
+from tests.lanes import FAST_LANE, group_of, is_slow, known_duration
 from tests.migrated import start_from_migrated
 
 # A role of the tests alone, which the hub's is a member of here.
@@ -40,7 +40,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 class HubScheduling(LoadFileScheduling):  # type: ignore[misc]  # xdist has no types
-    """Give files out to the processes of the suite, and folders that share a hub as one."""
+    """Give files out to the processes of the suite as they were collected, and folders that share a hub as one.
+
+    What takes longest comes first: begun last, it would keep one process busy while the others have ended.
+    """
 
     def _split_scope(self, nodeid: str) -> str:
         return group_of(nodeid.partition("::")[0])
@@ -48,7 +51,10 @@ class HubScheduling(LoadFileScheduling):  # type: ignore[misc]  # xdist has no t
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> HubScheduling | None:
-    return HubScheduling(config, log) if config.getoption("dist") == "loadfile" else None
+    if config.getoption("dist") != "loadfile":
+        return None
+    config.option.loadscopereorder = False  # by the number of tests, which says little of their time
+    return HubScheduling(config, log)
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -65,6 +71,8 @@ def _commits(item: pytest.Item) -> bool:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if hasattr(config, "workerinput"):  # one of several processes
+        items.sort(key=lambda item: -known_duration(item.nodeid.partition("::")[0]))
     for item in items:
         if is_slow(item.nodeid.partition("::")[0]) or _commits(item):
             item.add_marker("slow")

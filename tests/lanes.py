@@ -1,11 +1,16 @@
 """Which tests `make test-fast` leaves out: those that start hubs, browsers or models, and the costliest of the others.
+In which order the processes of the suite begin them.
 
 Every other test is in the fast lane by itself. A test of a new page, rule, parser or service belongs there.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from fnmatch import fnmatch
+from functools import cache
+
+from tools.test_durations import DURATIONS
 
 SHARE_A_HUB = ("tests/flows", "tests/hub/site", "tests/mcp_bridge")
 """Folders whose tests use one running hub: a process of the suite takes all of one, so that the hub starts once."""
@@ -92,6 +97,21 @@ def group_of(path: str) -> str:
     """What one process runs together: a file, or what shares a hub in a folder."""
     folder = path.rpartition("/")[0]
     return folder if folder in SHARE_A_HUB and path not in START_THEIR_OWN else path
+
+
+@cache
+def _known_durations() -> Counter[str]:
+    """The seconds of each group, of those that take some."""
+    seconds: Counter[str] = Counter()
+    for line in DURATIONS.read_text(encoding="utf-8").splitlines():
+        spent, path = line.split()
+        seconds[group_of(path)] += int(spent)
+    return seconds
+
+
+def known_duration(path: str) -> int:
+    """The seconds that all of a file's group took when that was last noted; 0 for short ones and new ones."""
+    return _known_durations()[group_of(path)]
 
 
 def is_slow(path: str) -> bool:

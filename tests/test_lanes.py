@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from fnmatch import fnmatch
+from pathlib import Path
 
 import pytest
 
 from tests.conftest import REPOSITORY
-from tests.lanes import SHARE_A_HUB, SLOW, START_THEIR_OWN, group_of, is_slow
+from tests.lanes import SHARE_A_HUB, SLOW, START_THEIR_OWN, group_of, is_slow, known_duration
+from tools.test_durations import DURATIONS, as_lines, read_report
 
 FILES = [path.relative_to(REPOSITORY).as_posix() for path in sorted((REPOSITORY / "tests").rglob("test_*.py"))]
 
@@ -34,3 +36,21 @@ def test_a_folder_that_shares_a_hub_is_run_by_one_process(folder: str) -> None:
 def test_a_file_that_is_taken_by_any_process_uses_no_hub_of_others(path: str) -> None:
     assert group_of(path) == path
     assert not re.search(r"^def \w+\([^)]*\bhub\b[,)]", (REPOSITORY / path).read_text(encoding="utf-8"), re.MULTILINE)
+
+
+def test_durations_are_of_files_that_are_there() -> None:
+    assert {line.split()[1] for line in DURATIONS.read_text(encoding="utf-8").splitlines()} <= set(FILES)
+
+
+def test_what_shares_a_hub_takes_as_long_as_all_of_it() -> None:
+    alone = known_duration("tests/access/test_matrix.py")
+    assert alone > known_duration("tests/test_lanes.py") == 0
+    assert known_duration("tests/mcp_bridge/test_stdio.py") == known_duration("tests/mcp_bridge/test_http.py") > 0
+
+
+def test_the_seconds_of_a_report_are_added_up_by_file(tmp_path: Path) -> None:
+    cases = (("tests.test_lanes", 1.5), ("tests.test_lanes.TestOfAClass", 1.2), ("tests.test_config", 0.4))
+    lines = [f'<testcase classname="{name}" name="test" time="{seconds}" />' for name, seconds in cases]
+    report = tmp_path / "report.xml"
+    report.write_text(f"<testsuites><testsuite>{''.join(lines)}</testsuite></testsuites>")
+    assert as_lines(read_report(report)) == "   3 tests/test_lanes.py\n"
