@@ -1,6 +1,8 @@
-"""Deciding on findings, on the page of their review."""
+"""Deciding in a review, on its page: on findings, on checks, and signing it off."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 from django.http import HttpRequest, HttpResponseRedirect
 from django.http.response import HttpResponseBase
@@ -11,27 +13,81 @@ from hub.core.errors import HubError, NotFound
 from hub.home.pages import home_action, is_fetched
 from hub.home.reviews import Refused, render_review
 from review.runs.reviews import get_review
-from review.triage.asked import read_change, read_finding_ids
+from review.triage.asked import read_change, read_checks_of_form, read_finding_ids, read_verdict
 from review.triage.decisions import triage_findings
+from review.triage.signing import sign_off
+from review.triage.verdicts import decide_results, take_back_verdicts
 
 
 @home_action
 def decide(request: HttpRequest, review_id: str, finding_id: str) -> HttpResponseBase:
-    """Decide on a finding or comment on it, and lead back to it; a script is sent the page as it is now.
-
-    What is refused is shown at the finding, with what was typed. Raises NotFound: no such review, or the
-    person does not decide in it; InvalidInput: no such finding in it.
+    """Decide on a finding or comment on it. Raises NotFound, also for who does not decide in the review; InvalidInput:
+    no such finding in it.
     """
     principal = principal_of(request)
     asked = read_finding_ids(get_review(principal, review_id), {"finding_ids": [finding_id]})
-    try:
+
+    def save() -> None:
         triage_findings(principal=principal, finding_ids=asked, change=read_change(request.POST))
+
+    return _answer(request, review_id, at=finding_id, save=save)
+
+
+@home_action
+def decide_checks(request: HttpRequest, review_id: str) -> HttpResponseBase:
+    """Record the person's ``verdict`` on each ``check`` that is marked; without a ``reason`` with the usual one.
+
+    Raises NotFound, also for who does not decide in the review.
+    """
+
+    def save() -> None:
+        verdict, reason = read_verdict(request.POST)
+        decide_results(
+            principal=principal_of(request),
+            review_id=review_id,
+            checks=read_checks_of_form(request.POST.getlist("check")),
+            verdict=verdict,
+            reason=reason,
+        )
+
+    return _answer(request, review_id, at="verdicts", save=save)
+
+
+@home_action
+def take_back_checks(request: HttpRequest, review_id: str) -> HttpResponseBase:
+    """Take back the last verdict that a person gave on each ``check`` that is marked.
+
+    Raises NotFound, also for who does not decide in the review.
+    """
+
+    def save() -> None:
+        checks = read_checks_of_form(request.POST.getlist("check"))
+        take_back_verdicts(principal=principal_of(request), review_id=review_id, checks=checks)
+
+    return _answer(request, review_id, at="verdicts", save=save)
+
+
+@home_action
+def sign(request: HttpRequest, review_id: str) -> HttpResponseBase:
+    """Sign the review off, with a ``comment``. Raises NotFound, also for who does not decide in the review."""
+
+    def save() -> None:
+        sign_off(principal=principal_of(request), review_id=review_id, comment=request.POST.get("comment", ""))
+
+    return _answer(request, review_id, at="sign-off", save=save)
+
+
+def _answer(request: HttpRequest, review_id: str, *, at: str, save: Callable[[], None]) -> HttpResponseBase:
+    """Save, and lead back to where it was asked; a script is sent the page as it is now.
+
+    What is refused is shown there, with what was typed; only that there is no such thing is raised.
+    """
+    try:
+        save()
     except NotFound:
         raise
     except HubError as error:
-        return render_review(
-            request, review_id, refused=Refused(finding_id=finding_id, typed=request.POST.dict(), error=error)
-        )
+        return render_review(request, review_id, refused=Refused(at=at, typed=request.POST.dict(), error=error))
     if is_fetched(request):
         return render_review(request, review_id)
-    return HttpResponseRedirect(f"{reverse('review', args=[review_id])}#{finding_id}")
+    return HttpResponseRedirect(f"{reverse('review', args=[review_id])}#{at}")

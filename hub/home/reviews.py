@@ -16,6 +16,7 @@ from django.utils.translation import gettext_lazy as _
 from hub.access.principals import Scope
 from hub.admin_site.pages import principal_of
 from hub.core.errors import HubError
+from hub.core.languages import in_language
 from hub.home.addresses import passage_address
 from hub.home.pages import home_action, home_page, render_home
 from hub.home.uploading import may_upload
@@ -25,28 +26,32 @@ from knowledge.documents.documents import get_document
 from knowledge.documents.reading import list_documents
 from knowledge.models import Collection, Document
 from knowledge.text.quotes import in_one_line
+from review.admin.desk import desk_context
 from review.masters.listing import list_checklists
-from review.models import SEVERITIES, UNFINISHED, FindingEvent, Triage
+from review.models import SEVERITIES, UNFINISHED, FindingEvent, Review, Triage
 from review.report import FORMAT_NAMES, build_report
 from review.report.facts import judge_label, label, place_of, remarks_on, verdict_label
+from review.report.grounds import grounds_of
 from review.runs.estimates import estimate_review
 from review.runs.finding_schemas import FindingOut, certainty_label, sure_first
 from review.runs.related import MAX_RELATED, related_before
 from review.runs.reviews import ReviewOptions, find_subject, get_review, list_reviews, show_review, start_review
 from review.runs.schemas import ReviewOut
+from review.triage.asked import verdict_buttons
 from review.triage.carry_over import carry_offer
 from review.triage.comments import comments_in
 from review.triage.signing import sign_off_label, with_signatures_noted
-from review.triage.verdicts import may_decide
+from review.triage.verdicts import UNDECIDED, may_decide
 
 PER_PAGE = 50
 MOST_QUOTES = 3
 LONGEST_CODE = 100
 LONGEST_RELATED = 2000
 KEYS = (  # those of the reviewer's desk
-    *(("j k", _("next and previous")), ("a", _("accept")), ("r", _("reject")), ("f", _("fixed"))),
+    *(("j k", _("next and previous finding or check")), ("a", _("accept")), ("r", _("reject")), ("f", _("fixed"))),
     *(("w", _("waive, with reason and end")), ("c", _("comment")), ("o", _("open again"))),
-    ("u", _("take the last decision back")),
+    *(("1 2 3 4", _("check: pass, warning, fail, not applicable")), ("x", _("choose for a change of several"))),
+    *(("u", _("take the last decision back")), ("s", _("sign off, or what stands in its way"))),
 )
 
 
@@ -76,15 +81,21 @@ def review(request: HttpRequest, review_id: str) -> HttpResponseBase:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refused:
-    """What somebody asked to change of a finding, as they typed it, and why it was not done."""
+    """What somebody asked to change, as they typed it, and why it was not done.
 
-    finding_id: str
+    ``at`` is what it was about: the id of a finding, "verdicts" of checks, or the "sign-off".
+    """
+
+    at: str
     typed: Mapping[str, str]
     error: HubError
 
 
 def render_review(request: HttpRequest, review_id: str, *, refused: Refused | None = None) -> HttpResponseBase:
-    """Render the page of a review, for those who decide in it with a form at each finding. Raises NotFound."""
+    """Render the page of a review, for those who decide in it with forms at findings, checks and the sign-off.
+
+    Raises NotFound.
+    """
     principal = principal_of(request)
     row = get_review(principal, review_id)
     facts = show_review(principal, row, everything=True)
@@ -95,17 +106,16 @@ def render_review(request: HttpRequest, review_id: str, *, refused: Refused | No
         "home/review.html",
         title=row.version.document.title if row.version else row.document_id_text,
         status=refused.error.status if refused else 200,
-        may_decide=decides,
         offer=carry_offer(principal, row) if decides else None,
         refused=refused,
         keys=KEYS,
-        review=row,
-        facts=facts,
-        sign_off=sign_off_label(row),
+        signed=sign_off_label(row),
         groups=_groups(facts, comments_in(principal, row)),
-        checks=[(one, verdict_label(one), judge_label(one), remarks_on(one)) for one in facts.results],
+        checks=_checks(row, facts),
+        verdict_buttons=verdict_buttons(),
         is_in_work=is_in_work,
         report_formats=[] if is_in_work else [(code, name) for code, name in FORMAT_NAMES.items() if code != "json"],
+        **desk_context(row, facts, user_id=principal.user_id, may_act=decides),
     )
 
 
@@ -224,6 +234,24 @@ def _groups(
     ]
     groups = [(code, name, [one for one in found if one["finding"].severity == code]) for code, name in SEVERITIES]
     return [group for group in groups if group[2]]
+
+
+def _checks(review: Review, facts: ReviewOut) -> list[dict[str, Any]]:
+    """The checks with what they ask for and what was said of them, those that nobody could decide first."""
+    items = {one.item_version.item.code: one.item_version for one in review.results.all()}
+    grounds = grounds_of(review, facts, address=passage_address)
+    checks = [
+        {
+            "result": one,
+            "verdict": verdict_label(one),
+            "judge": judge_label(one),
+            "remarks": remarks_on(one),
+            "asks": in_language(items[one.check_item_id].description_ja, items[one.check_item_id].description_en),
+            "grounds": grounds.get(one.check_item_id, ()),
+        }
+        for one in facts.results
+    ]
+    return sorted(checks, key=lambda one: one["result"].verdict not in UNDECIDED)
 
 
 def _shown(finding: FindingOut, facts: ReviewOut) -> dict[str, Any]:

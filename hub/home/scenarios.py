@@ -58,7 +58,7 @@ def _link(
 ) -> tuple[str, str] | None:
     """The address and name of the page of a step: one of these pages, or the administration's for who works there.
 
-    Verdicts and signatures are given on the desk in the administration; these pages have the findings of a review.
+    A review is decided and signed off on its page here; who works in the administration is led to the desk there.
     """
     if not step.page:
         return None

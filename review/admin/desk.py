@@ -69,7 +69,7 @@ def desk_after(request: HttpRequest, review_id: str) -> dict[str, Any]:
     context = desk_context(review, review_facts(review, everything=True), user_id=principal.user_id, may_act=may_act)
     return {
         "counts": render_to_string("admin/review/review/desk_counts.html", context, request),
-        "left": render_to_string("admin/review/review/desk_left.html", context, request),
+        "left": render_to_string("review/desk_left.html", context, request),
         "sign_off": render_to_string("admin/review/review/sign_off.html", context, request),
         "verdict": badge(review.verdict, label(VERDICTS, review.verdict)) if review.verdict else "",
         "blocking": len(context["sign_off"].blocking),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
@@ -12,16 +12,18 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
 from hub.admin_site.pages import KINDS, principal_of
-from hub.core.errors import HubError, InvalidInput
+from hub.core.errors import HubError
 from hub.core.languages import in_language
 from review.admin.desk import desk_after
-from review.admin.review_pages import grounds_of
+from review.admin.review_pages import passage_link
 from review.admin.triage_pages import body_of, find_review, may_keep_cases
 from review.models import VERDICTS, CheckResult
 from review.report.facts import doubts_of, judge_label, label
+from review.report.grounds import grounds_of
 from review.runs.reviews import record_view, review_facts
+from review.triage.asked import read_checks, read_verdict, verdict_buttons
 from review.triage.signing import sign_off
-from review.triage.verdicts import CheckToDecide, decide_results, may_decide, take_back_verdicts
+from review.triage.verdicts import decide_results, may_decide, take_back_verdicts
 
 
 @require_GET
@@ -43,9 +45,10 @@ def check(request: HttpRequest, pk: int, check_item_id: str) -> HttpResponse:
         "judge": judge_label(result),
         "before": label(VERDICTS, result.original_verdict or ""),
         "doubts": doubts_of(review).get(check_item_id, ()),
-        "grounds": grounds_of(review, facts).get(check_item_id, ()),
+        "grounds": grounds_of(review, facts, address=passage_link).get(check_item_id, ()),
         "decisions": row.decisions.all(),
         "verdicts": dict(VERDICTS),
+        "verdict_buttons": verdict_buttons(),
         "may_act": may_decide(principal_of(request), review),
         "may_keep": may_keep_cases(principal),
     }
@@ -58,12 +61,13 @@ def decide(request: HttpRequest, pk: int) -> JsonResponse:
     review = find_review(request, pk)
     try:
         asked = body_of(request)
+        verdict, reason = read_verdict(asked)
         decide_results(
             principal=principal_of(request),
             review_id=review.public_id,
-            checks=list(_checks_of(asked)),
-            verdict=str(asked.get("verdict") or ""),
-            reason=str(asked.get("reason") or ""),
+            checks=read_checks(asked.get("checks")),
+            verdict=verdict,
+            reason=reason,
         )
     except HubError as error:
         return JsonResponse({"error": str(error), "code": error.error_code}, status=error.status)
@@ -76,21 +80,11 @@ def take_back(request: HttpRequest, pk: int) -> JsonResponse:
     review = find_review(request, pk)
     try:
         asked = body_of(request)
-        take_back_verdicts(principal=principal_of(request), review_id=review.public_id, checks=list(_checks_of(asked)))
+        checks = read_checks(asked.get("checks"))
+        take_back_verdicts(principal=principal_of(request), review_id=review.public_id, checks=checks)
     except HubError as error:
         return JsonResponse({"error": str(error), "code": error.error_code}, status=error.status)
     return _as_now(request, review.pk, asked)
-
-
-def _checks_of(asked: Mapping[str, Any]) -> Iterator[CheckToDecide]:
-    """Read which checks are meant, as the person saw them. :raises InvalidInput: that is no list of them."""
-    checks = asked.get("checks")
-    if not isinstance(checks, list):
-        raise InvalidInput(_("checks: a list of {example}."), example="{id, revision}", field="checks")
-    for one in checks:
-        if not isinstance(one, dict) or not isinstance(one.get("revision"), int):
-            raise InvalidInput(_("checks: a list of {example}."), example="{id, revision}", field="checks")
-        yield CheckToDecide(check_item_id=str(one.get("id") or ""), revision=one["revision"])
 
 
 def _as_now(request: HttpRequest, pk: int, asked: Mapping[str, Any]) -> JsonResponse:

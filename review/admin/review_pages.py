@@ -18,7 +18,6 @@ from django.views.decorators.http import require_GET, require_POST
 from hub.access.principals import Principal, Scope
 from hub.admin_site.pages import errors_as_messages, principal_of, render_page
 from hub.core.errors import HubError
-from knowledge.models import VersionContent
 from review.models import SEVERITIES, UNFINISHED, CheckResult, Review
 from review.report import FORMAT_NAMES, build_report
 from review.report.facts import (
@@ -31,6 +30,7 @@ from review.report.facts import (
     state_label,
     step_label,
 )
+from review.report.grounds import grounds_of
 from review.runs.finding_schemas import FindingOut, SuggestionOut, certainty_label, sure_first
 from review.runs.reviews import (
     cancel_review,
@@ -54,7 +54,7 @@ def detail(request: HttpRequest, review: Review) -> HttpResponseBase:
     facts = review_out(review, pairs, everything=True)
     record_view(principal, review)
     counts = Counter(finding.severity for finding in facts.findings)
-    doubts, grounds = doubts_of(review), grounds_of(review, facts)
+    doubts, grounds = doubts_of(review), grounds_of(review, facts, address=passage_link)
     return render_page(
         request,
         "admin/review/review/detail.html",
@@ -100,18 +100,6 @@ def _aside(facts: ReviewOut) -> list[tuple[Any, list[dict[str, Any]]]]:
     return [(label, [_shown(one, [], facts) for one in found]) for label, found in kinds if found]
 
 
-def grounds_of(review: Review, facts: ReviewOut) -> dict[str, list[tuple[str, str]]]:
-    """What each model's verdict rests on: quotes and links to their places. One query where a model judged."""
-    judged = {result.check_item_id: result.judgement for result in facts.results if result.judgement}
-    if not judged:
-        return {}
-    text = VersionContent.objects.filter(pk=review.version_id).values_list("markdown", flat=True).first() or ""
-    return {
-        code: [(" ".join(text[start:end].split()), _link(facts, start, end)) for start, end in judgement.grounds]
-        for code, judgement in judged.items()
-    }
-
-
 def _groups(facts: ReviewOut, severity: str) -> list[tuple[str, Any, list[dict[str, Any]]]]:
     suggestions = facts.suggestions_by_finding()
     shown = [
@@ -133,15 +121,16 @@ def _shown(finding: FindingOut, suggestions: list[SuggestionOut], facts: ReviewO
         "certainty": certainty_label(finding.certainty),
         "suggestions": suggestions,
         "place": place_of(finding, below=" › ", until="–"),
-        "link": "" if start is None or end is None else _link(facts, start, end),
+        "link": "" if start is None or end is None else passage_link(facts.document_id, facts.version, start, end),
         "quotes": [" ".join(evidence.quote.split()) for evidence in finding.evidence[:MAX_QUOTES]],
         "more_quotes": max(0, len(finding.evidence) - MAX_QUOTES),
     }
 
 
-def _link(facts: ReviewOut, start: int, end: int) -> str:
-    place = urlencode({"version": facts.version, "start": start, "end": end})
-    return f"{reverse('admin:knowledge_document_by_id', args=[facts.document_id])}?{place}"
+def passage_link(document_id: str, version: int, start: int, end: int) -> str:
+    """The address of a passage's document in the administration."""
+    place = urlencode({"version": version, "start": start, "end": end})
+    return f"{reverse('admin:knowledge_document_by_id', args=[document_id])}?{place}"
 
 
 def find_listed(request: HttpRequest, pk: int) -> Review:

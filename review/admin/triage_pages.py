@@ -36,7 +36,7 @@ from review.report.facts import label, place_of
 from review.runs.finding_schemas import FindingOut, sure_first
 from review.runs.reviews import get_review, review_facts, show_findings, show_review
 from review.runs.schemas import ReviewOut
-from review.triage.asked import read_change, read_finding_ids
+from review.triage.asked import read_change, read_finding_ids, verdict_buttons
 from review.triage.assigning import people_to_assign
 from review.triage.carry_over import carry_offer
 from review.triage.decisions import finding_history, triage_findings
@@ -124,6 +124,7 @@ def triage(request: HttpRequest, pk: int) -> HttpResponseBase:
         severities=SEVERITIES,
         states=Triage.choices,
         verdicts=dict(VERDICTS),
+        verdict_buttons=verdict_buttons(),
         items=sorted({one.check_item_id for one in facts.findings}),
         people=people_to_assign(review),
         offer=carry_offer(principal, review) if may_act else None,

@@ -1,21 +1,30 @@
-"""What a page's form or script asks to change of findings."""
+"""What a page's form or script asks to change of findings, and to decide of checks."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import date
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.utils.dateparse import parse_date
+from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from hub.core.errors import InvalidInput
 from hub.core.moments import end_of_day
-from review.models import Review
+from review.models import VERDICTS, Review
 from review.triage.decisions import TriageChange
+from review.triage.verdicts import PERSONS_VERDICTS, CheckToDecide
+from review.types import Verdict
 
 _NUMBER = re.compile("[0-9]{1,9}", re.ASCII)
+USUAL_REASONS: Mapping[str, Promise] = {
+    Verdict.PASS: _("I looked at the document: it is as the item asks."),
+    Verdict.WARNING: _("I looked at the document: something is to be improved."),
+    Verdict.FAIL: _("I looked at the document: it is not as the item asks."),
+    Verdict.NOT_APPLICABLE: _("The item does not apply to this document."),
+}
 
 
 def read_change(asked: Mapping[str, Any]) -> TriageChange:
@@ -44,6 +53,50 @@ def read_finding_ids(review: Review, asked: Mapping[str, Any]) -> list[str]:
     if not isinstance(ids, list) or not ids or not set(map(str, ids)) <= known:
         raise InvalidInput(_("finding_ids: name findings of this review."), field="finding_ids")
     return [str(one) for one in ids]
+
+
+class VerdictButton(NamedTuple):
+    """A verdict that a person may give: its name, its key on the desk, the reason that is taken where none is typed."""
+
+    code: str
+    name: str
+    key: str
+    usual_reason: str
+
+
+def verdict_buttons() -> list[VerdictButton]:
+    """The buttons of the verdicts, in the active language."""
+    names = dict(VERDICTS)
+    return [
+        VerdictButton(code, str(names[code]), str(key), str(USUAL_REASONS[code]))
+        for key, code in enumerate(PERSONS_VERDICTS, start=1)
+    ]
+
+
+def read_verdict(asked: Mapping[str, Any]) -> tuple[str, str]:
+    """Read {verdict, reason}: the verdict as it is given, and its reason, the usual one where none is typed."""
+    verdict = str(asked.get("verdict") or "")
+    return verdict, str(asked.get("reason") or "").strip() or str(USUAL_REASONS.get(verdict, ""))
+
+
+def read_checks(asked: object) -> list[CheckToDecide]:
+    """Read which checks are meant, as the person saw them, from JSON: a list of {id, revision}. Raises InvalidInput."""
+    if not isinstance(asked, list) or not all(isinstance(one, dict) for one in asked):
+        raise InvalidInput(_("checks: a list of {example}."), example="{id, revision}", field="checks")
+    return [_check(one.get("id"), one.get("revision")) for one in asked]
+
+
+def read_checks_of_form(marked: Iterable[str]) -> list[CheckToDecide]:
+    """As ``read_checks``, from the boxes of a form, whose values are the id and the revision with ":" between."""
+    pairs = (one.rpartition(":") for one in marked)
+    return [_check(code, revision) for code, _colon, revision in pairs]
+
+
+def _check(code: object, revision: object) -> CheckToDecide:
+    seen = _revision(revision)
+    if seen is None:
+        raise InvalidInput(_("checks: a list of {example}."), example="{id, revision}", field="checks")
+    return CheckToDecide(check_item_id=str(code or ""), revision=seen)
 
 
 def _revision(given: object) -> int | None:

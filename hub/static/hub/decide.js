@@ -1,46 +1,71 @@
-// Decisions on the findings of a review, on its own page: by buttons, or by the keys of the reviewer's desk.
+// Decisions on a review, on its own page: on findings and checks by buttons or by the keys of the reviewer's desk, and
+// the sign-off. Nothing reloads: the page as it is now is fetched, and what changed of it is put in.
 "use strict";
 
 (() => {
   const STATES = { a: "accepted", r: "rejected", f: "fixed", o: "open" };
+  const VERDICTS = { 1: "pass", 2: "warning", 3: "fail", 4: "not_applicable" };
   const FORMS = { w: "waive", c: "comment" };
+  const UNDECIDED = ["open", "skipped", "error"];
+  const PARTS = ["review-state", "sign-off-state"]; // what every decision changes
   const MOST_UNDONE = 100;
-  const KEYS = "jku" + Object.keys({ ...STATES, ...FORMS }).join("");
+  const KEYS = "jkusx" + Object.keys({ ...STATES, ...VERDICTS, ...FORMS }).join("");
   const pressed = []; // the keys that were pressed while something was saved; they are for what comes after it
   let saving = 0;
-  const done = []; // what was decided here, the last one last, with what was there before
-  const findings = () => [...document.querySelectorAll("article[data-state]")];
+  const done = []; // what was decided here, the last one last: each knows how it is taken back
+  const rows = () => [...document.querySelectorAll("article[data-state]")];
   const current = () => document.querySelector("article[data-state][aria-current]");
+  const isOpen = (row) => UNDECIDED.includes(row.dataset.state);
+  const box = (row) => row.querySelector("[name=check][type=checkbox]"); // checks have one
+  const chosen = () => rows().filter((row) => box(row)?.checked);
 
   function say(...parts) {
     document.getElementById("decided").replaceChildren(...parts);
   }
 
-  function choose(finding) {
+  function choose(row) {
     current()?.removeAttribute("aria-current");
-    finding.setAttribute("aria-current", "true");
-    finding.focus({ preventScroll: true });
-    finding.scrollIntoView({ block: "nearest" });
+    row.setAttribute("aria-current", "true");
+    row.focus({ preventScroll: true });
+    row.scrollIntoView({ block: "nearest" });
   }
 
   function move(step) {
-    const all = findings();
+    const all = rows();
     const at = all.indexOf(current());
     if (all.length) choose(all[at < 0 ? (step > 0 ? 0 : all.length - 1) : Math.min(Math.max(at + step, 0), all.length - 1)]);
   }
 
-  // Goes on to the next finding that is to be decided, from the top again after the last one.
+  // Goes on to the next row that is to be decided, from the top again after the last one.
   function goOn(from) {
-    const all = findings();
+    const all = rows();
     const at = all.indexOf(from);
-    const next = [...all.slice(at + 1), ...all.slice(0, at)].find((one) => one.dataset.state === "open");
-    choose(next || from);
-    if (!next && from.dataset.state !== "open") say(document.getElementById("decided").dataset.nothingLeft);
+    const next = [...all.slice(at + 1), ...all.slice(0, at + 1)].find(isOpen);
+    if (next || from) choose(next || from);
+    if (!next) say(document.getElementById("decided").dataset.nothingLeft);
   }
 
-  // Sends what is asked of a finding, and puts it in again as it is now, with the verdict and the counts of the review.
-  // Returns the finding as it is now if that was done. What was refused comes back with the reason and what was typed.
-  async function send(finding, address, given) {
+  const isTypedIn = (row) =>
+    [...row.querySelectorAll("textarea, input:not([type=hidden], [type=checkbox])")].some((one) => one.value !== one.defaultValue);
+
+  // Puts in the parts that every decision changes, the row that was asked about, and other rows that changed with it or
+  // by somebody else; of those what is typed in stays. The row that the keys are at stays the same.
+  function freshen(page, asked) {
+    const held = current()?.id;
+    for (const id of PARTS) document.getElementById(id)?.replaceWith(page.getElementById(id) ?? "");
+    for (const row of rows()) {
+      const now = page.getElementById(row.id);
+      const isChanged = now && now.dataset.revision !== row.dataset.revision;
+      if (now && (row.id === asked || (isChanged && !isTypedIn(row)))) row.replaceWith(now);
+    }
+    const row = document.getElementById(held);
+    if (row && "state" in row.dataset && !current()) choose(row);
+    countChosen();
+  }
+
+  // Sends what is asked, of a row or of the whole, and puts the page in as it is now. What was refused comes back with
+  // the reason and, in a row, with what was typed. Returns whether it was done.
+  async function send(asked, address, given) {
     const texts = document.getElementById("texts").dataset;
     let answer;
     let page;
@@ -48,21 +73,19 @@
       answer = await fetch(address, { method: "POST", body: given, headers: { "X-Requested-With": "fetch" } });
       page = new DOMParser().parseFromString(await answer.text(), "text/html");
     } catch {
-      return say(texts.failed);
+      say(texts.failed);
+      return false;
     }
-    if (answer.redirected) return say(texts.ended, " ", signInLink());
-    const refusal = page.querySelector("[role=alert]")?.textContent; // it moves out of the page with its finding
-    const now = page.getElementById(finding.id);
-    if (now) {
-      document.getElementById("review-state").replaceWith(page.getElementById("review-state"));
-      finding.replaceWith(now);
-      choose(now);
+    if (answer.redirected) {
+      say(texts.ended, " ", signInLink());
+      return false;
     }
-    if (answer.ok && now) {
-      say(document.getElementById("decided").dataset.saved);
-      return now;
-    }
-    return say(refusal ?? texts.failed);
+    const refusal = page.querySelector("[role=alert]")?.textContent; // it moves out of the page with what it is about
+    const isPage = Boolean(page.getElementById("review-state"));
+    if (isPage) freshen(page, asked);
+    const isDone = answer.ok && isPage;
+    say(isDone ? document.getElementById("decided").dataset.saved : (refusal ?? texts.failed));
+    return isDone;
   }
 
   // Saves something, and then does what was pressed meanwhile: nothing of it after a refusal, which it did not expect.
@@ -83,16 +106,41 @@
 
   // Returns whether it was saved.
   async function decide(form, button) {
-    const finding = form.closest("article");
-    const { id, dataset } = finding;
-    const before = { triage: dataset.state, reason: dataset.reason, expires_at: dataset.ends };
+    const row = form.closest("article");
     const given = new FormData(form, button);
-    const now = await send(finding, form.action, given);
-    if (!now || !given.get("triage")) return Boolean(now);
-    done.push({ id, before });
+    const isTakenBack = Boolean(button?.hasAttribute("formaction"));
+    if (given.has("check") && row) given.set("reason", document.getElementById("verdicts").elements.reason.value);
+    const takeBack = isTakenBack ? null : wayBack(form, row, given);
+    if (row) choose(row);
+    if (!(await send(row?.id, isTakenBack ? button.formAction : form.action, given))) return false;
+    if ("signs" in form.dataset) document.getElementById("sign-off-title").focus();
+    if (!takeBack) return true;
+    done.push(takeBack);
     if (done.length > MOST_UNDONE) done.shift();
-    if (given.get("triage") !== "open") goOn(now);
+    if (given.get("triage") !== "open") goOn(row ? document.getElementById(row.id) : current());
     return true;
+  }
+
+  // Gives what takes a decision back, or null for what is no decision: a comment, a signature.
+  function wayBack(form, row, given) {
+    if (given.get("triage")) {
+      const before = { triage: row.dataset.state, reason: row.dataset.reason, expires_at: row.dataset.ends };
+      return () => {
+        const now = document.getElementById(row.id);
+        const again = new FormData(now.querySelector("[data-decide]"));
+        for (const [name, value] of Object.entries(before)) again.set(name, value);
+        return { row: now, address: form.action, again };
+      };
+    }
+    if (!given.get("verdict")) return null;
+    const ids = given.getAll("check").map((one) => `check-${one.slice(0, one.lastIndexOf(":"))}`);
+    return () => {
+      const all = ids.map((id) => document.getElementById(id));
+      const again = new FormData();
+      again.set("csrfmiddlewaretoken", given.get("csrfmiddlewaretoken"));
+      for (const one of all) again.append("check", box(one).value);
+      return { row: all[0], address: document.getElementById("verdicts").dataset.takeBack, again };
+    };
   }
 
   // Returns whether something was undone.
@@ -102,18 +150,38 @@
       say(document.getElementById("decided").dataset.nothingToUndo);
       return false;
     }
-    const finding = document.getElementById(last.id);
-    const form = finding.querySelector("[data-decide]");
-    const given = new FormData(form);
-    for (const [name, value] of Object.entries(last.before)) given.set(name, value);
-    return Boolean(await send(finding, form.action, given));
+    const { row, address, again } = last();
+    choose(row);
+    return send(row.id, address, again);
+  }
+
+  function countChosen() {
+    for (const place of document.querySelectorAll("[data-chosen]")) place.textContent = String(chosen().length || "");
+  }
+
+  // Gives the verdict on the checks that are chosen, or on the one that the keys are at.
+  function judge(verdict) {
+    const from = chosen().length ? document.getElementById("verdicts") : current();
+    from?.querySelector(`[name=verdict][value=${verdict}]`)?.click();
+  }
+
+  // Asks once more, with what signing freezes; without it what stands in the way is shown.
+  function askToSign() {
+    const ask = document.getElementById("sign-off-ask");
+    if (ask) ask.open = true;
+    (ask?.querySelector("button") ?? document.getElementById("sign-off-title"))?.focus();
+    document.getElementById("sign-off").scrollIntoView({ block: "center" });
   }
 
   // Does what one of KEYS asks for. What is pressed after a key that opens a form is text, and no key of the desk.
   function obey(key) {
     if (key === "j" || key === "k") move(key === "j" ? 1 : -1);
     else if (key === "u") whileKeysWait(undo);
+    else if (key === "s") askToSign();
+    else if (key in VERDICTS) judge(VERDICTS[key]);
     else if (!current()) return;
+    else if (key === "x") box(current())?.click();
+    else if (box(current())) return;
     else if (key in STATES) current().querySelector(`[value=${STATES[key]}]`).click();
     else {
       const form = document.getElementById(`${current().id}-${FORMS[key]}`);
@@ -124,8 +192,8 @@
   }
 
   document.addEventListener("keydown", (event) => {
-    if (event.isComposing || event.altKey || document.querySelector("dialog[open]") || !findings().length) return;
-    if (event.target.matches("input, select, textarea")) {
+    if (event.isComposing || event.altKey || document.querySelector("dialog[open]") || !rows().length) return;
+    if (event.target.matches("input:not([type=checkbox]), select, textarea")) {
       if (event.key === "Escape") event.target.blur();
       else if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) event.target.form?.requestSubmit();
       return;
@@ -139,9 +207,21 @@
   });
 
   document.addEventListener("focusin", (event) => {
-    const finding = event.target.closest("article[data-state]");
-    if (!finding || finding === current()) return;
+    const row = event.target.closest("article[data-state]");
+    if (!row || row === current()) return;
     current()?.removeAttribute("aria-current");
-    finding.setAttribute("aria-current", "true");
+    row.setAttribute("aria-current", "true");
+  });
+
+  document.addEventListener("change", (event) => {
+    if (event.target.matches("[name=check]")) countChosen();
+  });
+
+  document.addEventListener("click", (event) => {
+    if (!event.target.closest("[data-choose-undecided]")) return;
+    const open = rows().filter((row) => box(row) && isOpen(row));
+    const isAll = open.every((row) => box(row).checked);
+    for (const row of open) box(row).checked = !isAll;
+    countChosen();
   });
 })();

@@ -214,8 +214,7 @@
   async function decide(targets, verdict) {
     if (!mayAct() || !targets.length) return;
     const given = document.getElementById("hub-triage-reason");
-    const button = page.querySelector(`[data-verdict="${verdict}"]`);
-    const body = { checks: seen(targets), verdict, reason: given.value.trim() || button.dataset.reason };
+    const body = { checks: seen(targets), verdict, reason: given.value };
     if (!(await post(page.dataset.decide, body))) return;
     say(page.dataset.saved);
     unchoose(targets);
@@ -327,8 +326,8 @@
     }
     const button = event.target.closest("[data-triage-key]");
     if (button) act(button.dataset.triageKey);
-    const verdict = event.target.closest("[data-verdict]");
-    if (verdict) decide(targetsOf("check"), verdict.dataset.verdict);
+    const verdict = event.target.closest("[name=verdict]");
+    if (verdict) decide(targetsOf("check"), verdict.value);
     if (event.target.closest("[data-triage-keep]")) keepFindings(chosen("finding"));
     const bulk = event.target.closest("[data-triage-bulk]");
     if (bulk && bulk.dataset.triageBulk === "waived") act("w");

@@ -15,7 +15,7 @@ from hub.access.models import AuditEvent
 from hub.access.permissions import Role
 from hub.access.services import principal_for_user
 from knowledge.models import Collection
-from review.models import Finding, FindingEvent, Review
+from review.models import CheckResult, Finding, FindingEvent, ResultDecision, Review
 from review.triage.signing import sign_off
 from tests.factories import new_user
 from tests.hub.admin.support import client_of, grant
@@ -140,6 +140,104 @@ def test_nobody_decides_whose_role_does_not_allow_it_nor_after_the_sign_off(revi
     assert send(client, review, finding, triage="fixed").status_code == 409
     finding.refresh_from_db()
     assert finding.triage == before
+
+
+def checks_of(review: Review, number: int) -> list[CheckResult]:
+    return list(review.results.filter(verdict="skipped").select_related("item_version__item")[:number])
+
+
+def marked(check: CheckResult) -> str:
+    """The value of a check's box."""
+    return f"{check.item_version.item.code}:{check.revision}"
+
+
+def ask(client: Client, name: str, review: Review, **given: Any) -> Any:
+    return client.post(reverse(name, args=[review.public_id]), given)
+
+
+def test_checks_are_decided_together_and_taken_back_without_a_script(review: Review) -> None:
+    client, checks = person(Role.REVIEWER), checks_of(review, 2)
+    assert 'id="verdicts"' in shown(client, review)
+    answer = ask(client, "checks-decide", review, check=list(map(marked, checks)), verdict="not_applicable")
+    assert answer.headers["Location"] == f"/reviews/{review.public_id}/#verdicts"
+    decided = list(review.results.filter(verdict="not_applicable").order_by("pk"))
+    assert [one.pk for one in decided] == sorted(one.pk for one in checks)
+    decisions = ResultDecision.objects.filter(result__in=decided)
+    assert {one.reason for one in decisions} == {"この文書には当てはまらない項目である。"}
+    assert AuditEvent.objects.filter(action="RESULT_DECIDE", resource=f"review:{review.public_id}").count() == 2
+    assert "この文書には当てはまらない項目である。" in shown(client, review)
+    ask(client, "checks-take-back", review, check=list(map(marked, decided)))
+    assert not review.results.filter(verdict="not_applicable").exists()
+    assert AuditEvent.objects.filter(action="RESULT_TAKE_BACK").count() == 2
+
+
+def test_a_verdict_that_is_refused_comes_back_with_the_reason_that_was_typed(review: Review) -> None:
+    client, (check,) = person(Role.REVIEWER), checks_of(review, 1)
+    seen = marked(check)
+    ask(client, "checks-decide", review, check=seen, verdict="pass", reason="確認した")
+    answer = ask(client, "checks-decide", review, check=seen, verdict="fail", reason="書きかけの理由")
+    assert answer.status_code == 409
+    page = answer.content.decode()
+    assert 'role="alert"' in page
+    assert 'value="書きかけの理由"' in page
+    for wrong in ("BD-A03", "BD-A03:x", "BD-A03:-1", ":"):
+        assert ask(client, "checks-decide", review, check=wrong, verdict="pass").status_code == 422
+    assert ask(client, "checks-decide", review, verdict="pass").status_code == 422
+    assert ask(client, "checks-decide", review, check="NO-01:0", verdict="pass").status_code == 404
+    check.refresh_from_db()
+    assert check.verdict == "pass"
+
+
+def test_a_review_is_signed_off_once_nothing_is_in_the_way(review: Review) -> None:
+    client, (check, *_others) = person(Role.REVIEWER), checks_of(review, 1)
+    code = check.item_version.item.code
+    before = shown(client, review)
+    assert f'href="#check-{code}"' in before
+    assert "data-signs" not in before
+    refused = ask(client, "review-sign", review, comment="確認済み")
+    assert refused.status_code == 409
+    assert 'role="alert"' in refused.content.decode()
+    settle_everything(review)
+    ready = shown(client, review)
+    assert "承認すると、このレビューは固定されます" in ready
+    answer = ask(client, "review-sign", review, comment="確認済み")
+    assert answer.headers["Location"] == f"/reviews/{review.public_id}/#sign-off"
+    review.refresh_from_db()
+    assert review.signed_at
+    assert AuditEvent.objects.filter(action="REVIEW_SIGN_OFF", resource=f"review:{review.public_id}").count() == 1
+    after = shown(client, review)
+    assert "確認済み" in after
+    assert "data-decide" not in after
+
+
+def test_a_second_person_signs_at_home_too(review: Review, settings: Any) -> None:
+    settings.CONFIG = settings.CONFIG.model_copy(update={"hub_two_person_sign_off": True})
+    settle_everything(review)
+    client, second = person(Role.REVIEWER), person(Role.REVIEWER, "課長")
+    assert "もう一人の署名が必要です" in shown(client, review)
+    ask(client, "review-sign", review)
+    assert "data-signs" not in shown(client, review)
+    assert ask(client, "review-sign", review).status_code == 409
+    assert "data-signs" in shown(second, review)
+    ask(second, "review-sign", review)
+    review.refresh_from_db()
+    assert review.signed_at
+    assert review.signatures.count() == 2
+
+
+@pytest.mark.parametrize("name", ["checks-decide", "checks-take-back", "review-sign"])
+def test_checks_and_the_sign_off_are_for_those_who_decide(review: Review, name: str) -> None:
+    settle_everything(review)
+    check = review.results.select_related("item_version__item")[0]
+    given = {"check": marked(check), "verdict": "fail"}
+    reader, stranger = person(Role.READER, "読者"), client_of(new_user())
+    assert [ask(one, name, review, **given).status_code for one in (reader, stranger)] == [404, 404]
+    assert person(Role.REVIEWER).get(reverse(name, args=[review.public_id])).status_code == 405
+    review.refresh_from_db()
+    assert review.signed_at is None
+    page = shown(reader, review)
+    assert "data-decide" not in page
+    assert 'name="check"' not in page
 
 
 def test_the_page_costs_the_same_statements_for_few_findings_and_for_many(

@@ -11,7 +11,6 @@ from django.urls import reverse
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webdriver import WebDriver
-from selenium.webdriver.support.ui import WebDriverWait
 
 from hub.access.principals import local_operator
 from hub.evaluation.models import EvaluationCase
@@ -19,6 +18,7 @@ from review.models import Finding, ResultDecision, Review
 from review.triage.verdicts import decide_result
 from tests.hub.admin.test_browser import PATIENCE_S, chromium, page  # noqa: F401 (fixtures)
 from tests.review.conftest import review_text
+from tests.review.finishing import ADMIN, Presses, design, finish_by_keys, leave_fifteen_findings, send, wait
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -26,27 +26,9 @@ KEYS = "afrafoacafrawfaarfaf"  # one for each finding: accept, fixed, reject, op
 STATES = {"a": "accepted", "f": "fixed", "r": "rejected", "o": "open", "c": "open", "w": "waived"}
 
 
-def design() -> str:
-    """A design with more than twenty defects: empty chapters, missing topics."""
-    chapters = [
-        f"## {number}. 機能{number}\n\n本機能（FR-{number:03}）は X{number}-{number + 100} の要件に従う。\n\n"
-        for number in range(1, 13)
-    ]
-    empty = [f"## {number}. 資料{number}\n\n" for number in range(13, 21)]
-    return "# 予約システム 基本設計書\n\n- 版数: 1.0\n\n" + "".join(chapters + empty)
-
-
 @pytest.fixture
 def review(tmp_path: Path) -> Review:
     return review_text(tmp_path, design())
-
-
-def send(browser: WebDriver, key: str) -> None:
-    browser.switch_to.active_element.send_keys(key)
-
-
-def wait(browser: WebDriver, condition: Any) -> Any:
-    return WebDriverWait(browser, PATIENCE_S).until(condition)
 
 
 def shown_id(browser: WebDriver) -> str | None:
@@ -139,67 +121,17 @@ def test_a_finding_is_given_to_somebody_until_a_day_and_the_versions_are_gone_th
     assert [one.text for one in focused.find_elements(By.CSS_SELECTOR, "ins")] == ["この機能"]
 
 
-class Presses:
-    """Sends keys to the page as a person does, and counts them; a page that was loaded again is told."""
-
-    def __init__(self, browser: WebDriver) -> None:
-        self.browser, self.count = browser, 0
-        browser.execute_script("window.isTheSamePage = true")
-
-    def send(self, key: str) -> None:
-        self.count += 1
-        send(self.browser, key)
-
-    def current(self) -> str:
-        return str(self.browser.execute_script("return document.querySelector('.hub-triage-row[aria-current]').id"))
-
-    def decide(self, key: str) -> None:
-        """Decide what is shown, and wait until the desk goes on."""
-        before = self.current()
-        self.send(key)
-        wait(self.browser, lambda _one: self.has_gone_on_from(before))
-
-    def has_gone_on_from(self, row: str) -> bool:
-        refused = self.browser.find_elements(By.CSS_SELECTOR, "#hub-triage-message.hub-error")
-        assert not refused, refused[0].text
-        return self.current() != row or not self.left()
-
-    def left(self) -> int:
-        script = "return [...document.querySelectorAll('#hub-desk-left strong')].map((one) => Number(one.textContent))"
-        return sum(self.browser.execute_script(script))
-
-
 def test_a_review_is_finished_in_sixty_presses_without_loading_the_page_again(
     page: Any,  # noqa: F811
     review: Review,
     live_server: Any,
 ) -> None:
-    Finding.objects.filter(pk__in=[one.pk for one in Finding.objects.filter(result__review=review)[15:]]).delete()
-    undecided = review.results.filter(verdict__in=("skipped", "error"))
-    assert Finding.objects.filter(result__review=review).count() == 15
-    assert undecided.count() >= 17
-    total = 15 + undecided.count()
+    total = leave_fifteen_findings(review)
     browser = page("admin:index")
     browser.get(live_server.url + reverse("admin:review_review_triage", args=[review.pk]))
-    presses = Presses(browser)
+    presses = Presses(browser, ADMIN)
     wait(browser, lambda _one: presses.current())
-    for number in range(15):
-        presses.decide("arf"[number % 3])
-    presses.decide("4")
-    assert presses.left() == total - 16
-    presses.send("u")  # thought better of: it is to be decided again, and shown
-    wait(browser, lambda _one: presses.left() == total - 15)
-    for number in range(undecided.count()):
-        presses.decide("14"[number % 2])
-    assert presses.left() == 0
-    wait(browser, lambda one: one.find_elements(By.CSS_SELECTOR, "[data-sign-off]"))
-    presses.send("s")
-    wait(browser, lambda one: one.find_element(By.ID, "hub-sign-off-ask").get_attribute("open"))
-    presses.send(Keys.ENTER)
-    wait(browser, lambda _one: Review.objects.get(pk=review.pk).signed_at)
-    wait(browser, lambda one: one.find_element(By.ID, "hub-triage").get_attribute("data-may-act") is None)
-    assert presses.count <= 60
-    assert browser.execute_script("return window.isTheSamePage")
+    finish_by_keys(presses, review, total=total)
     not_applicable = review.results.filter(verdict="not_applicable").count()
     counts = browser.find_element(By.ID, "hub-desk-counts").text
     assert not_applicable
@@ -222,7 +154,7 @@ def test_all_undecided_checks_are_decided_at_once_and_the_second_of_two_people_i
         reason="確認",
     )
     browser.find_element(By.CSS_SELECTOR, "[data-all-of=check]").click()
-    button = browser.find_element(By.CSS_SELECTOR, ".hub-triage-bulk [data-verdict=not_applicable]")
+    button = browser.find_element(By.CSS_SELECTOR, ".hub-triage-bulk [value=not_applicable]")
     button.click()
     told = wait(browser, lambda one: one.find_element(By.ID, "hub-triage-message").text)
     assert "operator" in told
@@ -231,7 +163,7 @@ def test_all_undecided_checks_are_decided_at_once_and_the_second_of_two_people_i
     browser.get(browser.current_url.split("#")[0])
     browser.find_element(By.CSS_SELECTOR, "[data-all-of=check]").click()
     browser.find_element(By.ID, "hub-triage-reason").send_keys("画面だけの変更である", Keys.ENTER)
-    browser.find_element(By.CSS_SELECTOR, ".hub-triage-bulk [data-verdict=not_applicable]").click()
+    browser.find_element(By.CSS_SELECTOR, ".hub-triage-bulk [value=not_applicable]").click()
     wait(browser, lambda _one: review.results.filter(verdict="not_applicable").count() == len(undecided) - 1)
     said = ResultDecision.objects.filter(result__review=review, verdict="not_applicable")
     assert set(said.values_list("reason", flat=True)) == {"画面だけの変更である"}
