@@ -1,15 +1,21 @@
-"""What search and answers cite stands in the documents, to the character, as a client reads it over REST."""
+"""What search and answers cite stands in the documents, to the character, as a client reads it over REST.
+
+With a search engine beside PostgreSQL, too: Qdrant's own engine, in three shards.
+"""
 
 from __future__ import annotations
 
 import random
+import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.flows.hub_process import HubProcess
+from tests.contracts.qdrant_facade import qdrant_facade
+from tests.flows.hub_process import HubProcess, start_hub
 
 pytestmark = pytest.mark.timeout(600)
 
@@ -20,39 +26,73 @@ PLACE = ("document_id", "version", "section_path", "page", "cell", "start_offset
 # Characters, both included.
 QUERY_LENGTHS = (8, 40)
 MODES = ("hybrid", "vector", "lexical")
+FILLED_AFTER_S = 120
+
+
+@pytest.fixture(scope="module", params=["embedded", pytest.param("qdrant", marks=pytest.mark.long)])
+def searched(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[HubProcess]:
+    """A hub, by what its searches ask."""
+    if request.param == "embedded":
+        yield request.getfixturevalue("hub")
+        return
+    with _hub_with_engine(Path(tmp_path_factory.mktemp("engine"))) as running:
+        yield running
+
+
+@contextmanager
+def _hub_with_engine(folder: Path) -> Iterator[HubProcess]:
+    """A hub with an engine, which its searches must have asked when the block ends; see `_ask_engine`."""
+    with qdrant_facade() as facade:
+        running = start_hub(folder / "data", SEARCH_INDEX="qdrant", QDRANT_URL=facade.url)
+        try:
+            yield running
+        finally:
+            running.stop()
+        assert sum(one.endswith("/points/query/batch") for one in facade.requests) > SEARCHES
+
+
+def _ask_engine(hub: HubProcess) -> None:
+    """Have the engine filled, and searches ask it."""
+    hub.manage("search_index", "create", "--shards", "3")
+    deadline = time.monotonic() + FILLED_AFTER_S
+    while hub.manage("search_index", "switch", "1", check=False).returncode:
+        assert time.monotonic() < deadline, hub.manage("search_index", "list").stdout
 
 
 @pytest.fixture(scope="module")
-def texts(hub: HubProcess) -> Iterator[dict[str, str]]:
+def texts(searched: HubProcess) -> Iterator[dict[str, str]]:
     """The stored Markdown of several documents, by id: Markdown, plain text, a web page, a table, and the samples."""
+    hub = searched
     hub.call("POST", "/collections", json={"slug": "citations", "name": "引用"}).raise_for_status()
     uploaded = [hub.upload(OWN / name, collection="citations")["document_id"] for name in FILES]
     sample = hub.call("GET", "/documents", params={"collection": "sample"}).json()["items"]
     documents = hub.wait_until_finished(*uploaded, *(one["document_id"] for one in sample))
     assert {one["status"] for one in documents} == {"ready"}
+    if hub.settings.get("SEARCH_INDEX"):
+        _ask_engine(hub)
     yield {one["document_id"]: _markdown(hub, one["document_id"]) for one in documents}
     for document_id in uploaded:
         hub.call("DELETE", f"/documents/{document_id}").raise_for_status()
     hub.call("DELETE", "/collections/citations").raise_for_status()
 
 
-def test_200_random_citations_of_searches_are_found_as_they_stand(hub, texts):
+def test_200_random_citations_of_searches_are_found_as_they_stand(searched, texts):
     chance = random.Random(4)
-    found = [hit for query in _queries(texts, chance, SEARCHES) for hit in _search(hub, query, chance)]
+    found = [hit for query in _queries(texts, chance, SEARCHES) for hit in _search(searched, query, chance)]
     assert {hit["document_id"] for hit in found} == texts.keys()
     assert {hit["is_context"] for hit in found} == {True, False}
     followed: dict[str, dict[str, Any]] = {}
     for hit in chance.sample(found, CITATIONS):
         assert texts[hit["document_id"]][hit["start_offset"] : hit["end_offset"]] == hit["content"] != ""
         if hit["chunk_id"] not in followed:
-            followed[hit["chunk_id"]] = hub.call("GET", f"/chunks/{hit['chunk_id']}").json()
+            followed[hit["chunk_id"]] = searched.call("GET", f"/chunks/{hit['chunk_id']}").json()
         assert {name: followed[hit["chunk_id"]].get(name) for name in PLACE} == {name: hit[name] for name in PLACE}
 
 
-def test_quotes_of_answers_are_found_as_they_stand(hub, texts):
+def test_quotes_of_answers_are_found_as_they_stand(searched, texts):
     quoted = 0
     for query in _queries(texts, random.Random(5), ANSWERS):
-        answer = hub.call("POST", "/answer", json={"query": query})
+        answer = searched.call("POST", "/answer", json={"query": query})
         assert answer.status_code == 200, answer.text
         for cited in (one for sentence in answer.json()["sentences"] for one in sentence["citations"]):
             if markdown := texts.get(cited["document_id"]):
