@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 import shlex
 import subprocess
 import sys
@@ -17,6 +18,9 @@ from hub.config import Configuration
 
 ROOT = Path(__file__).resolve().parents[2]
 OUTSIDE_OUR_SETTINGS = {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"}  # botocore reads these itself
+REQUEST_THREADS = Configuration.model_fields["hub_request_threads"].default
+# docs/operations.md, "Many at one time", for each process
+OF_WEB, OF_WORKER, OF_BEAT, OF_PEOPLE_AND_BACKUPS = REQUEST_THREADS + 56, 5, 5, 20
 OURS = ("migrate", "web", "web-2", "web-3", "worker", "worker-files", "worker-ocr", "beat")
 
 
@@ -69,3 +73,26 @@ def test_no_secret_has_a_default(compose):
     text = (ROOT / "docker-compose.yml").read_text()
     for secret in ("SECRET_KEY", "POSTGRES_PASSWORD", "REDIS_PASSWORD", "MINIO_PASSWORD"):
         assert f"${{{secret}:-" not in text
+
+
+def wanted_connections(name: str, command: str) -> int:
+    """The connections that a service of ours may hold at one moment."""
+    if name.startswith("web"):
+        return OF_WEB
+    if name.startswith("worker"):
+        return OF_WORKER * (1 + int(re.search(r"--concurrency (\d+)", command).group(1)))
+    return OF_BEAT if name == "beat" else 0
+
+
+def test_the_connections_of_all_services_together_are_not_more_than_postgresql_takes(compose):
+    services = compose["services"]
+    wanted = sum(wanted_connections(name, services[name]["command"]) for name in OURS)
+    assert wanted > 3 * OF_WEB
+    limits = [
+        int(re.search(r"max_connections=(\d+)", services[name]["command"]).group(1))
+        for name in ("postgres", "postgres-replica")
+    ]
+    assert min(limits) >= wanted + OF_PEOPLE_AND_BACKUPS
+    assert limits[1] >= limits[0]  # or the standby does not start
+    pooled = int(services["pgbouncer"]["environment"]["DEFAULT_POOL_SIZE"])
+    assert wanted <= pooled <= limits[0] - OF_PEOPLE_AND_BACKUPS
