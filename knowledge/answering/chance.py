@@ -31,6 +31,10 @@ BY_NAME = {
     "unit missing": -1.5,
     "key of asked kind": 2.0,
 }
+# A sign of more than this (no passage has so many characters) or none at all, NaN, is no sign.
+_LARGEST_SIGN = 1e9
+# exp of more has no digit that six places would show.
+_MOST_ODDS = 50.0
 FILE = Path(__file__).with_name("chances.json")
 
 
@@ -85,6 +89,8 @@ def trees_from(written: Mapping[str, Any]) -> Trees:
 def chances(names: Sequence[str], rows: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return each row's chance, 0 to 1, with six digits; ``names`` are those of its columns, the trees' among them.
 
+    What is not finite, or larger than any sign, is no sign.
+
     :raises ValueError: the trees were fitted on other signs.
     """
     trees = shipped_trees()
@@ -92,9 +98,11 @@ def chances(names: Sequence[str], rows: NDArray[np.float64]) -> NDArray[np.float
         raise ValueError("the signs are not those that chances.json was fitted on: python -m benchmarks.answers --fit")
     if not len(rows):
         return np.empty(0)
+    rows = np.where(np.abs(rows) <= _LARGEST_SIGN, rows, np.nan)
     fitted = rows[:, [names.index(name) for name in trees.names]]
-    by_name = rows[:, [names.index(name) for name in BY_NAME]] @ np.array(list(BY_NAME.values()))
-    found: NDArray[np.float64] = np.round(1 / (1 + np.exp(-trees.odds(fitted) - by_name)), 6)
+    named = np.nan_to_num(rows[:, [names.index(name) for name in BY_NAME]])
+    odds = np.clip(trees.odds(fitted) + named @ np.array(list(BY_NAME.values())), -_MOST_ODDS, _MOST_ODDS)
+    found: NDArray[np.float64] = np.round(1 / (1 + np.exp(-odds)), 6)
     return found
 
 

@@ -108,6 +108,18 @@ def test_chances_are_refused_for_other_signs_than_they_were_fitted_on() -> None:
         chances(names[1:], rows[:, 1:])
 
 
+@pytest.mark.parametrize("sign", [np.nan, np.inf, -np.inf, 1e308, -1e308])
+def test_a_sign_that_is_no_number_of_anything_is_no_sign(sign: float) -> None:
+    names = list(dict.fromkeys([*shipped_trees().names, *BY_NAME]))
+    absent = np.full((1, len(names)), np.nan)
+
+    assert (chances(names, np.full((1, len(names)), sign)) == chances(names, absent)).all()
+    for column in range(len(names)):
+        row = np.zeros((1, len(names)))
+        row[0, column] = sign
+        assert 0 <= chances(names, row)[0] <= 1, names[column]
+
+
 @pytest.mark.parametrize("module", [chance, parts, values])
 def test_the_examples_in_the_docstrings_hold(module) -> None:
     assert doctest.testmod(module).failed == 0
