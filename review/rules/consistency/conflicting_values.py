@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import pairwise
 
 from knowledge.text.folding import fold_compact, narrow
 from knowledge.text.outline import place, unnumbered_title
@@ -16,13 +17,18 @@ from knowledge.text.tables import Cell, Row, read_tables
 from knowledge.types.documents import BlockKind, Section
 from review.rules.base import finding, rule, shipped, skipped
 from review.rules.consistency.case_rows import cases_at_odds
-from review.rules.consistency.contradictions import Contradiction, contradictions, contradictions_across
+from review.rules.consistency.contradictions import (
+    Contradiction,
+    are_siblings,
+    contradictions,
+    contradictions_across,
+)
 from review.rules.consistency.exclusive import exclusive_decisions
 from review.rules.consistency.fact_names import EXAMPLE, conditions_of
 from review.rules.consistency.facts import read_facts
 from review.rules.consistency.item_tables import rows_twice, types_otherwise
 from review.rules.consistency.matrices import marks_otherwise
-from review.rules.consistency.mention_pairs import mentioned_otherwise
+from review.rules.consistency.mention_pairs import mentioned_across, mentioned_otherwise
 from review.rules.consistency.quantities import Quantity, amounts, generic_labels, read_quantities
 from review.rules.consistency.sequences import read_sequences
 from review.rules.consistency.stated_twice import (
@@ -72,9 +78,13 @@ def conflicting_value(target: RuleInput) -> RuleOutcome:
         *exclusive_decisions(target.text, target.sections, target.blocks),
         *mentioned_otherwise(target),
     ]
-    if not (
-        quantities or facts or orders or compared or stated or amounts(read_prose(target.text, target.blocks).masked)
-    ):
+    across = [
+        (related, each)
+        for related in target.related
+        for each in (*contradictions_across(target, related), *mentioned_across(target, related))
+    ]
+    has_amounts = bool(amounts(read_prose(target.text, target.blocks).masked))
+    if not (quantities or facts or orders or compared or stated or across or has_amounts):
         return skipped("no_quantities")
     findings = [_finding(target, found) for found in _conflicts(quantities, target)]
     findings += [
@@ -84,11 +94,7 @@ def conflicting_value(target: RuleInput) -> RuleOutcome:
     findings = _unrepeated(
         findings,
         [_stated_finding(target, each) for each in (*contradictions(target), *stated)]
-        + [
-            _stated_across_finding(target, related, each)
-            for related in target.related
-            for each in contradictions_across(target, related)
-        ],
+        + [_stated_across_finding(target, related, each) for related, each in across],
     )
     findings.sort(key=lambda finding: finding.location.start if finding.location else 0)
     return RuleOutcome(findings=tuple(findings), examined=len(quantities) + len(facts) + compared)
@@ -142,13 +148,17 @@ def _conflicts(quantities: list[Quantity], target: RuleInput) -> list[list[Quant
     for quantity in quantities:
         for key, values in _groups(quantity):
             places[key].append((quantity, values))
+    by_id = {section.id: section for section in target.sections}
+    labels: dict[str, set[str]] = defaultdict(set)
+    for quantity in quantities:
+        labels[quantity.section].add(quantity.label)
     found = []
     for found_places in places.values():
         distinct = {values for _, values in found_places}
         if not 1 < len(distinct) <= _MANY:
             continue
         group = [quantity for quantity, _ in found_places]
-        if not _stand_apart(group, target) and _are_one_thing(group, quantities, target.sections):
+        if not _stand_apart(group, target) and _are_one_thing(group, labels, by_id):
             found.append(group)
     return found
 
@@ -167,29 +177,19 @@ def _sentence(quantity: Quantity, target: RuleInput) -> str:
     return target.text[start : min(end, start + _LONGEST_SENTENCE)]
 
 
-def _are_one_thing(group: list[Quantity], every: list[Quantity], sections: tuple[Section, ...]) -> bool:
-    by_id = {section.id: section for section in sections}
+def _are_one_thing(group: list[Quantity], labels: Mapping[str, set[str]], by_id: Mapping[str, Section]) -> bool:
     titles = [unnumbered_title(by_id[each.section].title) if each.section in by_id else "" for each in group]
     if group[0].label in {fold_compact(label) for label in shipped("quantities")["by_context"]["labels"]}:
         whole = re.compile(shipped("quantities")["by_context"]["sections"], re.IGNORECASE)
         if not all(not title or whole.search(title) for title in titles):
             return False
     homes = list(dict.fromkeys(each.section for each in group))
-    if _are_siblings(homes, by_id):
+    if are_siblings(homes, by_id):
         return False
-    labels = [{each.label for each in every if each.section == home} for home in homes]
     # Sections with several labels in common are records of different things: each component has its 起動時間.
     return all(
-        len(one & other) <= _SHARED_LABELS or by_id.get(home) is None
-        for home, one, other in zip(homes, labels, labels[1:], strict=False)
+        len(labels[one] & labels[other]) <= _SHARED_LABELS or by_id.get(one) is None for one, other in pairwise(homes)
     )
-
-
-def _are_siblings(homes: list[str], by_id: dict[str, Section]) -> bool:
-    """Sections side by side within a chapter treat one thing each: every one has its 効果 and its 起動時間."""
-    parents = {by_id[home].parent_id if home in by_id else None for home in homes}
-    parent = by_id.get(parents.pop() or "") if len(homes) > 1 and len(parents) == 1 else None
-    return parent is not None and (parent.number is not None or parent.parent_id is not None)
 
 
 def _differing(target: RuleInput, related: RelatedDocument) -> Iterator[list[Quantity]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -37,9 +37,10 @@ def contradictions(target: RuleInput) -> Iterator[Contradiction]:
     """Yield what the document says of one thing in two ways."""
     facts = read_facts(target.text, target.sections, target.blocks)
     recorded = _recorded(facts)
+    by_id = {section.id: section for section in target.sections}
     for group in _by_subject(fact for fact in facts if fact.is_compared_within).values():
         for same in _under_one_condition(group):
-            if len(same) <= _MOST_FACTS and _contradict(same) and not _are_records(same, recorded, target):
+            if len(same) <= _MOST_FACTS and _contradict(same) and not _are_records(same, recorded, by_id):
                 yield _made(same)
     ours = read_sequences(target.text, target.sections, target.blocks)
     for first, second in disordered(ours):
@@ -135,7 +136,7 @@ def _recorded(facts: tuple[Fact, ...]) -> dict[str, set[About]]:
     return found
 
 
-def _are_records(facts: list[Fact], recorded: dict[str, set[About]], target: RuleInput) -> bool:
+def _are_records(facts: list[Fact], recorded: dict[str, set[About]], by_id: Mapping[str, Section]) -> bool:
     """Whether the facts are listed in sections side by side, or that list several of the same: each is of one thing.
 
     What limits a rate, a number or a time in sections side by side limits that of each, in a sentence, too.
@@ -143,16 +144,15 @@ def _are_records(facts: list[Fact], recorded: dict[str, set[About]], target: Rul
     homes = list(dict.fromkeys(fact.home for fact in facts))
     is_version, has_limit = facts[0].kind == "version", any(fact.bound for fact in facts)
     if has_limit and is_measure(facts[0].name):
-        return are_siblings(homes, target.sections)
+        return are_siblings(homes, by_id)
     if not is_version and (len({fact.table >= 0 for fact in facts}) > 1 or any(fact.is_sentence for fact in facts)):
         return False
     shared = any(len(recorded[one] & recorded[other]) > _SHARED_ABOUTS for one, other in pairwise(homes))
-    return shared or are_siblings(homes, target.sections)
+    return shared or are_siblings(homes, by_id)
 
 
-def are_siblings(homes: list[str], sections: tuple[Section, ...]) -> bool:
+def are_siblings(homes: list[str], by_id: Mapping[str, Section]) -> bool:
     """Whether sections stand side by side within a chapter: each treats one thing there, with its own 起動時間."""
-    by_id = {section.id: section for section in sections}
     parents = {by_id[home].parent_id if home in by_id else None for home in homes}
     parent = by_id.get(parents.pop() or "") if len(set(homes)) > 1 and len(parents) == 1 else None
     return parent is not None and (parent.number is not None or parent.parent_id is not None)

@@ -26,6 +26,7 @@ from hub.core.processes import TimeOver, limit_cpu
 from knowledge.parsers.markdown import markdown_blocks
 from knowledge.text.structure import build_sections
 from review.rules import list_rules
+from review.rules.consistency.mention_pairs import mentioned_otherwise
 from review.rules.style import read_plain, style_rules
 from review.types import RelatedDocument, RuleInput
 from tests.shipped_topics import load_topics
@@ -390,6 +391,29 @@ def test_parts_that_grow_together_make_linear_work(name: str) -> None:
 
     work = works()[rule_id]
     assert not (grows_too_fast(work, text, LONG) and grows_too_fast(work, text, LONGEST))
+
+
+def test_limits_of_like_sections_are_compared_in_linear_time() -> None:
+    """Each of nine sections of a chapter limits what the others limit, too, so that 36 pairs are near."""
+
+    @functools.cache
+    def text(length: int) -> Text:
+        heads = (f"\n## {number + 1}. 章\n" for number in range(length // 490))
+        limits = (
+            [
+                f"\n### {each}\n\n{_kanji(number)}は{_kanji(number)}担当{10 + each % 2}名以内で進める。\n"
+                for each in range(9)
+            ]
+            for number in range(length // 490)
+        )
+        return Text("# 文書\n" + "".join(head + "".join(nine) for head, nine in zip(heads, limits, strict=True)))
+
+    assert not grows_too_fast(lambda text: list(mentioned_otherwise(text.target)), text, 3 * LONGEST)
+
+
+def _kanji(number: int) -> str:
+    """A word of five characters for a number, told apart from those of others by each of them."""
+    return "".join("申請受付窓口会計徴"[int(digit) % 9] for digit in f"{number:05o}")
 
 
 @pytest.mark.parametrize("unit", ["()", "(", ")(", "書", "_", "資料（"])
