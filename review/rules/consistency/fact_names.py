@@ -10,6 +10,11 @@ from knowledge.text.folding import fold_compact
 from review.rules.base import shipped
 
 EXAMPLE = re.compile(r"例えば|たとえば|例:|例）|\(例|仮に")
+# 重大な不具合 and 軽微な不具合 are two things; 必要な件数 is a number like any other.
+OF_A_KIND = (
+    r"(?:(?<![一-龯々])(?!必要な|十分な|適切な|適正な|可能な|確実な|円滑な|妥当な|新たな|様々な|主な)"
+    r"[一-龯]{1,4}[きさ]?な(?=[一-龯ァ-ヴA-Za-z])|(?<![一-龯々])[重軽高低強弱長短新古遅速]い(?=[一-龯ァ-ヴA-Za-z]))?+"
+)
 _MARKS = re.compile(r"[*_`「」『』\"']")
 BRACKETS = re.compile(r"[(（\[【][^()（）\[\]【】]*[)）\]】]")
 _JAPANESE = re.compile(r"[一-龯ァ-ヴ]{2,}")

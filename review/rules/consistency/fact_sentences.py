@@ -12,7 +12,7 @@ from knowledge.text.folding import fold_compact
 from knowledge.types.documents import BlockKind
 from review.rules.base import shipped
 from review.rules.consistency.fact_making import GRADE, Fact, Facts, Statement
-from review.rules.consistency.fact_names import EXAMPLE, choice_of, folded_name, quantity_name
+from review.rules.consistency.fact_names import EXAMPLE, OF_A_KIND, choice_of, folded_name, quantity_name
 from review.rules.consistency.fact_tokens import Token
 
 _NOUN = (
@@ -21,7 +21,7 @@ _NOUN = (
 _START = r"(?<![一-龯々〆ァ-ヴーA-Za-z0-9/_.\-])"
 _REMARK = r"(?:\([^()]{1,12}\))?+"
 _JOINT = r"(?:における|に関する|に係る|からの|への|の|・)(?=[一-龯ァ-ヴA-Za-z0-9])"
-NOUNS = rf"{_START}(?:{_NOUN})++{_REMARK}(?:{_JOINT}(?:{_NOUN})++{_REMARK}){{0,3}}+"
+NOUNS = rf"{_START}{OF_A_KIND}(?:{_NOUN})++{_REMARK}(?:{_JOINT}(?:{_NOUN})++{_REMARK}){{0,3}}+"
 _TOPICS = re.compile(rf"(?P<name>{NOUNS})(?:には|では|は)(?![一-龯]?ない)")
 _BESIDE = re.compile(
     rf"(?P<name>{NOUNS})[:はをがに、 (]?(?:約|最大|最小|平均|おおむね|概ね|合計|全|毎日|計|全国|税込)?[、 ]?$"

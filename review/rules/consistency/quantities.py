@@ -15,14 +15,15 @@ from knowledge.text.structure import section_at
 from knowledge.text.tables import Row, Table, read_tables
 from knowledge.types.documents import Block, BlockKind, Section
 from review.rules.base import shipped
-from review.rules.consistency.fact_names import BRACKETS
+from review.rules.consistency.fact_names import BRACKETS, OF_A_KIND
 from review.rules.prose import read_prose
 
 _LINE = re.compile(
     r"^[ \t]*(?P<label>[^\s:：|。、][^:：|。\n]{1,24}?)[ \t]*[:：][ \t]*(?P<value>[^|\n]{1,80})$", re.MULTILINE
 )
 _INLINE = re.compile(
-    r"(?P<label>(?:[一-龯々ァ-ヴーA-Za-z0-9]{2,16}の)?[一-龯々ァ-ヴーA-Za-z][一-龯々ァ-ヴーA-Za-z0-9・]{1,18}(?:時間|数|率|量|期間|速度|容量|間隔|回数|頻度|レート|時点|金額|費用|上限|下限|サイズ))"
+    rf"(?P<label>{OF_A_KIND}"
+    r"(?:[一-龯々ァ-ヴーA-Za-z0-9]{2,16}の)?[一-龯々ァ-ヴーA-Za-z][一-龯々ァ-ヴーA-Za-z0-9・]{1,18}(?:時間|数|率|量|期間|速度|容量|間隔|回数|頻度|レート|時点|金額|費用|上限|下限|サイズ))"
     r"[ \t]*(?:は|が|を)[、 \t]*(?P<value>[^。、\n|]{1,30})"
 )
 # 写真は1枚当たり5MBまでとする: what is limited, per what, and the limit.

@@ -13,6 +13,7 @@ from knowledge.text.outline import apparatus, inside
 from knowledge.text.tables import Cell, Table, read_tables
 from knowledge.types.documents import Block, BlockKind, Section
 from review.rules.consistency.contradictions import Contradiction
+from review.rules.consistency.fact_names import folded_name
 from review.types import Span
 
 _METHOD = r"(?P<method>GET|POST|PUT|PATCH|DELETE)"
@@ -22,6 +23,7 @@ _METHOD_CELL = re.compile(_METHOD)
 _PATH_CELL = re.compile(rf"`?{_PATH}`?")
 _FEWEST_DEFINED = 2
 _THING_HEAD = re.compile(r"^(?:機能|画面|帳票|バッチ|処理|API|メッセージ|コマンド)(?:名称?)?$")
+_ROW_TAIL = re.compile(r"(?<=.{2})(?:機能|画面|処理|帳票|バッチ|api)$")
 _DESCRIPTION_HEAD = re.compile(r"^(?:機能|画面|処理|帳票)?(?:概要|説明|内容|機能説明)$")
 _CASE_HEAD = re.compile(r"期待|結果|手順|確認")
 _OPEN_HEAD = re.compile(
@@ -77,10 +79,16 @@ def copied_descriptions(text: str, sections: tuple[Section, ...], blocks: tuple[
                 span = Span(start=row.start, end=row.end)
                 described[row.cells[words_at].text].append((row.cells[name_at].text, span))
     for words, rows in described.items():
-        names = {fold_compact(name) for name, _ in rows}
+        names = {_spelled_alike(name) for name, _ in rows}
         if len(rows) == _PAIR and len(names) == _PAIR and all(names):
             shown = tuple(f"{name}: {words}" for name, _ in rows)
             yield Contradiction(kind="copied", name=rows[1][0], written=shown, places=tuple(span for _, span in rows))
+
+
+def _spelled_alike(name: str) -> str:
+    """Return what a name and others that only spell it otherwise have in common: 札の取り消し and 札取消機能."""
+    core = _ROW_TAIL.sub("", folded_name(name) or fold_compact(name))
+    return re.sub(r"[ぁ-んー]", "", core) or core
 
 
 def rows_otherwise(text: str, sections: tuple[Section, ...], blocks: tuple[Block, ...]) -> Iterator[Contradiction]:

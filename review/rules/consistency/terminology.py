@@ -18,7 +18,7 @@ from review.rules.consistency.spelling_types import Kind, Occurrence, Spellings
 from review.rules.consistency.spellings import variants
 from review.rules.examples import corrected
 from review.rules.prose import is_polite, read_prose
-from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span
+from review.types import FindingDraft, RelatedDocument, RuleInput, RuleOutcome, Severity, Span
 
 _KIND_NAMES = {
     Kind.LONG_VOWEL: Text(ja="長音の有無", en="long vowel mark"),
@@ -140,13 +140,16 @@ def _rewritten(surface: str, form: str, majority: str) -> str:
     return majority[:tail] + surface[len(form) - (len(majority) - tail) :]
 
 
-@rule("terminology.undefined_abbreviation", tags=("terminology",), defaults={"known": ()})
+@rule("terminology.undefined_abbreviation", tags=("terminology",), defaults={"known": ()}, reads_related=True)
 def undefined_abbreviation(target: RuleInput) -> RuleOutcome:
-    """Report all abbreviations that are explained nowhere, in one finding. ``params["known"]`` adds known ones."""
+    """Report all abbreviations that neither this nor a related document explains, in one finding.
+
+    ``params["known"]`` adds known ones.
+    """
     used = _used(target)
     if not used:
         return skipped("no_abbreviations")
-    explained = _explained(target)
+    explained = _explained(target).union(*map(_explained, target.related))
     lost = {word: places for word, places in used.items() if word not in explained}
     return RuleOutcome(findings=(_abbreviation_finding(target, lost, len(used)),) if lost else (), examined=len(used))
 
@@ -187,7 +190,7 @@ def _stands_in_japanese(masked: str, match: re.Match[str]) -> bool:
     return bool(_JAPANESE.search(beside)) and not re.search(r"[A-Za-z]", beside)
 
 
-def _explained(target: RuleInput) -> set[str]:
+def _explained(target: RuleInput | RelatedDocument) -> set[str]:
     """Return the abbreviations that stand in a glossary, before or in brackets with a full name, or after とは."""
     plain = narrow(target.text)
     found = {

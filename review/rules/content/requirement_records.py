@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from hub.core.texts import Text
-from knowledge.text.identifier_shapes import Family, Mention, Role
+from knowledge.text.identifier_shapes import Family, Mention
 from knowledge.text.identifiers import read_families
 from knowledge.text.outline import unnumbered_title
 from knowledge.text.structure import section_at
@@ -17,6 +17,7 @@ from knowledge.text.tables import Table, read_tables
 from knowledge.types.documents import Section
 from review.rules.base import finding, listed, rule, skipped, spans_of
 from review.rules.structure.headings import heading_span
+from review.rules.traceability.across import is_requirement
 from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span
 
 _FIELD = re.compile(r"^[ \t]*[-*+][ \t]+\**(?P<label>[^\s:：*][^:：*\n]{0,15})\**[ \t]*[:：]", re.MULTILINE)
@@ -29,7 +30,11 @@ _WORDS = re.compile(r"[ぁ-んァ-ヴ一-龯]{2}|[A-Za-z]{3}")
 _USUAL = 0.75
 _FEWEST_RECORDS, _PAIR = 4, 2
 _MOST_LISTS = 100  # more of them are forms of one kind
-_THEIRS = re.compile(r"機能要件|要件一覧|要求一覧|非機能|機能一覧|functional requirements", re.IGNORECASE)
+_THEIRS = re.compile(
+    r"機能要件|要件一覧|要求一覧|非機能|機能一覧|functional requirements"
+    r"|^(?:業務|システム)?(?:要件|要求)(?:事項|定義|仕様)?$|^requirements$",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,8 +53,10 @@ def scattered_requirements(target: RuleInput) -> RuleOutcome:
     families = [
         family
         for family in read_families(target.text, target.sections, target.blocks)
-        if family.role is Role.DOWNSTREAM and family.definitions
+        if is_requirement(family) and family.definitions
     ]
+    if not families:
+        return skipped("no_requirements")
     homes_of = {family: _by_chapter(family, target) for family in families}
     if target.document_type != "requirements":
         # Only where a chapter of requirements holds a series does another kind of document define it.
@@ -66,7 +73,7 @@ def scattered_requirements(target: RuleInput) -> RuleOutcome:
 
 
 def _theirs(homes: dict[Section, list[Mention]]) -> list[Section]:
-    return [chapter for chapter in homes if _THEIRS.search(unnumbered_title(chapter.title))]
+    return [chapter for chapter in homes if _THEIRS.search(unnumbered_title(chapter.title).strip())]
 
 
 def _by_chapter(family: Family, target: RuleInput) -> dict[Section, list[Mention]]:

@@ -5,18 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import Unpack
 
 from hub.core.texts import Text
 from knowledge.text.sentences import OPENING
 from review.rules.base import shipped
-from review.rules.style.base import WITH_HEADINGS, Mark, Options, Params, text_rule, unit_rule
+from review.rules.style.base import WITH_HEADINGS, Mark, Params, text_rule, unit_rule
 from review.rules.style.reading import Token, Unit
 
 # 表示を行う is 表示する; in テストを行う and 会議を行う the noun names an event.
 _KANJI_NOUN = re.compile("[\u4e00-\u9fff]{2,}")
 _AND_WORDS = ("及び", "並びに")
 _OR_WORDS = ("又は", "若しくは")
+_IN_KANJI = re.compile("|".join((*_AND_WORDS, *_OR_WORDS)))
 
 
 @lru_cache(maxsize=1)
@@ -40,13 +40,13 @@ def _phrases(unit: Unit, name: str) -> Iterator[Mark]:
                 yield Mark(start, end, match.expand(to) if to is not None else None, message)
 
 
-def _phrase_rule(rule_id: str, name: str, **options: Unpack[Options]) -> None:
+def _phrase_rule(rule_id: str, name: str) -> None:
     """Register a rule that marks one class of the shipped phrases."""
 
     def check(unit: Unit, params: Params) -> Iterator[Mark]:
         return _phrases(unit, name)
 
-    unit_rule(rule_id, **options)(check)
+    unit_rule(rule_id)(check)
 
 
 @unit_rule("style.redundant", defaults={"verbal_nouns": True, "event_nouns": ()})
@@ -74,7 +74,17 @@ def kana_preferred(unit: Unit, params: Params) -> Iterator[Mark]:
 _phrase_rule("style.weak_phrase", "weak")
 _phrase_rule("style.misuse", "misused")
 _phrase_rule("style.honorific", "honorific")
-_phrase_rule("style.official_conjunction", "official_conjunctions", by_default=False)
+
+
+@text_rule("style.official_conjunction", defaults={"only_mixed": False}, by_default=False)
+def official_conjunction(units: tuple[Unit, ...], params: Params) -> Iterator[tuple[Unit, Mark]]:
+    """Mark および, または and the like. ``only_mixed``: where the text has some of them in kanji, as official writing.
+
+    A text that has all of them in kana keeps to another style guide, such as that of JTF.
+    """
+    if params["only_mixed"] and not any(_IN_KANJI.search(unit.plain) for unit in units):
+        return
+    yield from ((unit, mark) for unit in units for mark in _phrases(unit, "official_conjunctions"))
 
 
 @unit_rule("style.conjunction_levels")

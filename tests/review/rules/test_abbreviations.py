@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from review.rules import run_rule
-from tests.review.markdown import rule_input
+from review.types import RelatedDocument
+from tests.review.markdown import outcome_of, rule_input
 
 RULE = "terminology.undefined_abbreviation"
 
@@ -32,6 +35,24 @@ def test_abbreviations_explained_nowhere_are_one_finding_with_counts():
 )
 def test_an_explanation_anywhere_is_enough(text):
     assert outcome(text).findings == ()
+
+
+def test_an_explanation_in_a_related_document_is_enough_and_the_finding_rests_on_it():
+    requirements = rule_input("# 要件定義書\n\n## 用語\n\n| 用語 | 説明 |\n|---|---|\n| ACL | アクセス制御の一覧 |\n")
+    related = RelatedDocument(
+        document_id="doc_r",
+        title="要件定義書",
+        document_type="requirements",
+        text=requirements.text,
+        sections=requirements.sections,
+        blocks=requirements.blocks,
+    )
+    design = replace(rule_input("# 設計書\n\nACLで守る。RBACを補う。\n"), related=(related,))
+
+    (found,) = outcome_of(RULE, design).findings
+
+    assert found.data["abbreviations"] == {"RBAC": 1}
+    assert found.rests_on == ("doc_r",)
 
 
 def test_a_unit_is_an_abbreviation_and_a_path_is_none():

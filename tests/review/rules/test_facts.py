@@ -86,6 +86,12 @@ def test_a_sentence_said_again_with_another_amount_is_reported():
     assert findings(said.format("3 日"), said.format("３日")) == ()
 
 
+def test_things_of_one_class_with_two_numbers_contradict():
+    (found,) = findings("重大な不具合が0件であること。", "重大な不具合は2件までとする。")
+
+    assert found.data["quantity"] == "重大な不具合"
+
+
 @pytest.mark.parametrize(
     ("one", "other"),
     [
@@ -95,6 +101,9 @@ def test_a_sentence_said_again_with_another_amount_is_reported():
         ("処理対象データが0件の場合は終える。", "処理対象データが1件以上の場合は続ける。"),
         (table("項目 | 現行 | 次期", "帳票の種類数 | 8種類 | 12種類"), "次期の帳票の種類数は12種類である。"),
         ("- 優先度: 高", "- 優先度: 低"),
+        ("重大な不具合が0件であること。", "残る軽微な不具合は5件以下とする。"),
+        ("重大な不具合件数は0件以下とする。", "軽微な不具合件数は5件以下とする。"),
+        ("小さい帳票は3種類とする。", "大きな帳票は2種類とする。"),
         ("検索画面の応答時間は平均2秒以内とする。", "検索画面の応答時間は最大5秒以内とする。"),
         ("例えば、通知メールの再送間隔は5分とする。", "通知メールの再送間隔は10分とする。"),
     ],

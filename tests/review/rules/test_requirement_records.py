@@ -36,6 +36,26 @@ def test_requirements_in_one_chapter_pass():
     assert outcome(SCATTERED, text).findings == ()
 
 
+LISTED = "\n\n| 番号 | 名称 |\n|---|---|\n| FR-001 | 検索 |\n| FR-002 | 予約 |\n| FR-003 | 取消 |\n"
+
+
+def test_a_chapter_called_requirements_is_theirs_in_a_design_too():
+    text = "# 設計書\n\n## 2. 要件" + LISTED + "\n## 3. 機能設計\n\nFR-001 を実現する。\n"
+
+    found = outcome(SCATTERED, text, "basic_design")
+
+    assert (found.skip_reason, found.findings, found.examined) == (None, (), 3)
+
+
+def test_a_skip_says_whether_requirements_or_their_chapter_are_lacking():
+    elsewhere = outcome(SCATTERED, "# 設計書\n\n## 2. 概要" + LISTED, "basic_design").skip_reason
+    nowhere = outcome(SCATTERED, "# 設計書\n\n## 2. 概要\n\n予約を受け付ける。\n", "basic_design").skip_reason
+
+    assert "要件のための章" in elsewhere.ja
+    assert "no chapter is named for them" in elsewhere.en
+    assert "要件がないため" in nowhere.ja
+
+
 def test_a_field_that_most_have_and_one_lacks_is_reported():
     text = "# 要件定義書\n\n## 3. 機能要件\n\n" + "".join(record(n, "説明", "受入基準") for n in (1, 2, 3))
     text += record(4, "説明") + record(5, "説明", "受入基準", "備考")

@@ -155,3 +155,5 @@ def test_parameters_change_what_a_rule_accepts():
     assert found("style.space_half_full", "最新のversionは1.2です。", space=["alphabets"]) != []
     assert found("style.katakana_long_vowel", "コンピューター", convention="omit") == ["コンピューター"]
     assert found("style.halfwidth_kana", "# ｶﾅ\n\nｶﾅ", kinds=("body",)) == ["ｶﾅ"]
+    assert found("style.official_conjunction", "氏名および住所を書く。", only_mixed=True) == []
+    assert found("style.official_conjunction", "氏名および住所、又は番号を書く。", only_mixed=True) == ["および"]
