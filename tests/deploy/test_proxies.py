@@ -69,6 +69,10 @@ def webs() -> Iterator[tuple[Behind, Behind]]:
         one.server_close()
 
 
+def ports_of(webs: Sequence[Behind]) -> list[int]:
+    return [web.server_port for web in webs]
+
+
 @contextmanager
 def running(command: Sequence[str], port: int, folder: Path, **environment: str) -> Iterator[str]:
     """The URL of a proxy that listens on this machine."""
@@ -93,23 +97,24 @@ def _listens(port: int) -> bool:
 
 
 @contextmanager
-def caddy(folder: Path, webs: Sequence[Behind]) -> Iterator[str]:
+def caddy(folder: Path, ports: Sequence[int]) -> Iterator[str]:
     port = free_port()
     command = ["caddy", "run", "--config", str(DEPLOY / "caddy" / "Caddyfile"), "--adapter", "caddyfile"]
-    names = {"HUB_NAME": f"localhost:{port}", "HUB_UPSTREAM": f"127.0.0.1:{webs[0].server_port}"}
+    names = {"HUB_NAME": f"localhost:{port}", "HUB_UPSTREAM": f"127.0.0.1:{ports[0]}"}
     with running(command, port, folder, **names) as url:
         yield url
 
 
 @contextmanager
-def nginx(folder: Path, webs: Sequence[Behind]) -> Iterator[str]:
+def nginx(folder: Path, ports: Sequence[int]) -> Iterator[str]:
     """Our file as it is, but for ports and the certificate, inside of the least that nginx needs around it."""
     port, own = free_port(), (DEPLOY / "nginx" / "hub.conf").read_text()
     certificate = ["-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", "/CN=localhost"]
+    certificate += ["-addext", "subjectAltName=DNS:localhost"]
     files = ["-keyout", str(folder / "tls.key"), "-out", str(folder / "tls.crt")]
     subprocess.run(["openssl", "req", *certificate, *files], check=True, capture_output=True)
     changes = {"listen 443": f"listen 127.0.0.1:{port}", "/etc/hub/": f"{folder}/"}
-    changes |= {f"127.0.0.1:{8001 + at}": f"127.0.0.1:{web.server_port}" for at, web in enumerate(webs)}
+    changes |= {f"127.0.0.1:{8001 + at}": f"127.0.0.1:{behind}" for at, behind in enumerate(ports)}
     for before, after in changes.items():
         assert before in own
         own = own.replace(before, after)
@@ -123,14 +128,14 @@ def nginx(folder: Path, webs: Sequence[Behind]) -> Iterator[str]:
         yield url
 
 
-PROXIES: dict[str, Callable[[Path, Sequence[Behind]], AbstractContextManager[str]]] = {"caddy": caddy, "nginx": nginx}
+PROXIES: dict[str, Callable[[Path, Sequence[int]], AbstractContextManager[str]]] = {"caddy": caddy, "nginx": nginx}
 
 
 @pytest.fixture(params=PROXIES)
 def proxy(request, tmp_path, webs) -> Iterator[str]:
     if shutil.which(request.param, path=f"{os.environ['PATH']}:/usr/sbin") is None:
         pytest.skip(f"{request.param} is not installed")
-    with PROXIES[request.param](tmp_path, webs) as url:
+    with PROXIES[request.param](tmp_path, ports_of(webs)) as url:
         yield url
 
 
@@ -179,10 +184,20 @@ def test_the_pieces_of_a_stream_come_at_once(proxy, webs):
 def test_nginx_shares_requests_out_and_keeps_mcp_at_one_process(tmp_path, webs):
     if shutil.which("nginx", path=f"{os.environ['PATH']}:/usr/sbin") is None:
         pytest.skip("nginx is not installed")
-    with nginx(tmp_path, webs) as url:
+    with nginx(tmp_path, ports_of(webs)) as url:
         ports = {web.server_port for web in webs}
         assert {ask(f"{url}/api/v1/x")["port"][0] for _ in range(4)} == ports
         assert len({ask(f"{url}/mcp/hub/")["port"][0] for _ in range(4)}) == 1
         webs[1].shutdown()
         webs[1].server_close()  # one is restarted: the other answers all
         assert {ask(f"{url}/api/v1/x")["port"][0] for _ in range(6)} == {webs[0].server_port}
+
+
+def test_nginx_has_the_other_process_answer_mcp_while_the_first_is_away(tmp_path, webs):
+    if shutil.which("nginx", path=f"{os.environ['PATH']}:/usr/sbin") is None:
+        pytest.skip("nginx is not installed")
+    with nginx(tmp_path, ports_of(webs)) as url:
+        assert {ask(f"{url}/mcp/hub/")["port"][0] for _ in range(4)} == {webs[0].server_port}
+        webs[0].shutdown()
+        webs[0].server_close()
+        assert {ask(f"{url}/mcp/hub/")["port"][0] for _ in range(4)} == {webs[1].server_port}
