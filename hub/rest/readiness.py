@@ -15,6 +15,7 @@ from django.utils.translation import gettext_lazy as _
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
+from hub.core.database import unavailable_by
 from hub.core.errors import HubError, Unavailable
 from hub.core.schema_version import refuse_newer_database
 
@@ -82,8 +83,11 @@ def _run(check: Check) -> HubError | None:
         check()
     except HubError as error:
         return error
-    except Exception:
-        logger.exception("readiness: a check is broken")  # the others still have something to say
+    except Exception as error:  # the others still have something to say
+        if (of_database := unavailable_by(error)) is not None:
+            logger.warning("readiness: %s", error)
+            return of_database
+        logger.exception("readiness: a check is broken")
         return Unavailable(_("The check itself failed. See the log."))
     finally:
         connections.close_all()  # this thread's own; nobody else would

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +17,8 @@ from knowledge.storage.errors import BlobMissing, StorageUnavailable
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
+
+logger = logging.getLogger(__name__)
 
 PREFIX = "blobs/"
 OWNER = "owner"  # beside the blobs, not among them
@@ -95,8 +98,8 @@ class S3BlobStore:
                 raise BlobMissing(
                     _("The stored file {sha256} is missing. Run `manage.py doctor`."), sha256=sha256
                 ) from error
+            # Whoever asks /readyz is told no names of servers and buckets.
+            logger.warning("the bucket %s does not answer: %s", self._bucket, error)
             raise StorageUnavailable(
-                _("The bucket {bucket} does not answer: {reason}. Check S3_ENDPOINT_URL, S3_BUCKET and credentials."),
-                bucket=self._bucket,
-                reason=str(error),
+                _("The bucket does not answer. Check S3_ENDPOINT_URL, S3_BUCKET and credentials; the log says why.")
             ) from error

@@ -55,6 +55,18 @@ def test_a_hanging_part_is_given_up(caplog):
     assert "0.05" in report["model"]["detail"]
 
 
+@pytest.mark.django_db
+def test_a_database_without_our_tables_is_said_to_be_one(caplog):
+    def ask() -> None:
+        with connections["default"].cursor() as cursor:
+            cursor.execute("SELECT 1 FROM not_made_yet")
+
+    is_ready, report = run_checks([("model", ask)], timeout_s=30)
+    assert not is_ready
+    assert "manage.py migrate" in report["model"]["detail"]
+    assert "not_made_yet" in caplog.text
+
+
 def test_a_broken_check_tells_the_log_and_not_the_caller(caplog):
     with caplog.at_level(logging.ERROR, logger="hub.rest.readiness"):
         is_ready, report = run_checks([("model", crash)], timeout_s=30)
