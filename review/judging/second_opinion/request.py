@@ -7,7 +7,7 @@ and that nobody would act on is set aside: it stays for people to see.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -22,7 +22,7 @@ from review.judging.proof import is_proof
 from review.judging.reading import find_in_passages, fold_quote
 from review.judging.steps import Spending
 from review.judging.types import Passage
-from review.judging.unseen import NOTHING_UNFIT, Unfit, shown_text
+from review.judging.unseen import NOTHING_UNFIT, Unfit, overlaps, shown_text
 from review.types import Severity, Span
 
 MAX_DOUBTS = 40
@@ -53,7 +53,8 @@ approved treats nothing. A finding on a spelling, a mark or a way to write is ne
 on it, under whatever heading or in a table; it need not be complete.
 - A finding that names several things is overturned only when each of them is treated, with a quote for each; of \
 several "Topics" those that are treated are taken out, and the others stay. "treats" says which of them a quote \
-treats; it is "{WHOLE}" where the finding has none.
+treats; it is "{WHOLE}" where the finding has none. Each topic needs a quote of its own: what is quoted for two of \
+them takes out neither.
 - Of what is as the finding says, ask what comes of it if it stays: who decides, builds, tests, operates or looks \
 something up by this document, and would do it wrongly, ask back, or be unable to. "confirmed" is what a reviewer who \
 has read the whole document would put among the comments for its writer for that reason. "reason" names who, and what.
@@ -254,7 +255,10 @@ def read_opinions(
         ]
         proof = tuple(dict.fromkeys(span for span in found if span is not None and _is_proof(reviewed, doubt, span)))
         refused = len(set(found)) - len(proof)
-        treated = tuple(topic for topic in doubt.topics if topic in {each["treats"] for each in said["quotes"]})
+        shown = _shown_by_own(doubt.topics, zip((each["treats"] for each in said["quotes"]), found, strict=True))
+        treated = tuple(topic for topic in doubt.topics if shown[topic])
+        if doubt.topics:
+            proof = tuple(span for span in proof if any(span in shown[topic] for topic in treated))
         holds = bool(proof) and not refused and not doubt.is_form and _names_all(reviewed.text, doubt, proof)
         holds = holds and bool(treated or not doubt.topics)
         proven = Decision.OVERTURNED if treated == doubt.topics else Decision.NARROWED
@@ -269,6 +273,18 @@ def read_opinions(
             )
         )
     return tuple(taken)
+
+
+def _shown_by_own(topics: Sequence[str], quoted: Iterable[tuple[str, Span | None]]) -> dict[str, set[Span]]:
+    """Return for each of several topics where it is treated: in what is quoted for it, and in no part for another."""
+    spans: dict[str, set[Span]] = {topic: set() for topic in topics}
+    for topic, span in quoted:
+        if span is not None and topic in spans:
+            spans[topic].add(span)
+    others = {topic: [span for other in topics if other != topic for span in spans[other]] for topic in topics}
+    return {
+        topic: {span for span in spans[topic] if not overlaps(others[topic], span.start, span.end)} for topic in topics
+    }
 
 
 def _is_proof(reviewed: Reviewed, doubt: Doubt, span: Span) -> bool:

@@ -15,6 +15,7 @@ import pytest
 
 from review.judging.excerpts import planted_in
 from review.judging.second_opinion.request import (
+    Decision,
     Doubt,
     Reviewed,
     opinion_request,
@@ -121,6 +122,39 @@ def test_a_claim_about_the_document_overturns_nothing(claim: str) -> None:
     passages = [Passage(chunk_id="", start=0, end=len(text))]
     (said,) = read_opinions(obedient("", [claim]), [doubt], reviewed, passages)
     assert not said.needs_proof
+
+
+BOTH = "稼働率は99.99%とし、処理時間は2秒以内とする。"
+ALONE = "停止は年に4時間以内とする。"
+
+
+@pytest.mark.parametrize(
+    ("quotes", "treated"),
+    [
+        ([("可用性", BOTH), ("性能", BOTH)], ()),
+        ([("可用性", BOTH), ("性能", BOTH), ("移行", BOTH)], ()),
+        ([("可用性", BOTH), ("性能", "処理時間は2秒以内とする。")], ()),
+        ([("可用性", BOTH), ("性能", BOTH), ("可用性", ALONE)], ("可用性",)),
+        ([("可用性", "稼働率は99.99%とし、"), ("性能", "処理時間は2秒以内とする。")], ("可用性", "性能")),
+        ([("可用性", ALONE), ("可用性", ALONE), ("whole", BOTH)], ("可用性",)),
+    ],
+)
+def test_one_quote_takes_back_no_two_topics(quotes: list[tuple[str, str]], treated: tuple[str, ...]) -> None:
+    text = TEXT.format(planted=f"\n\n{BOTH}\n\n{ALONE}\n")
+    topics = ("可用性", "性能", "移行")
+    reviewed, passages = Reviewed(text=text), [Passage(chunk_id="", start=0, end=len(text))]
+    doubt = Doubt(
+        pk=1, fingerprint="f", item="BD-B01", rule_id="r", severity=Severity.MINOR, message=FINDING, topics=topics
+    )
+    told = [{"passage": "p1", "treats": topic, "quote": quote} for topic, quote in quotes]
+    answer = {"opinions": [{"finding": "f1", "reason": "", "quotes": told, "decision": "overturned"}]}
+    (said,) = read_opinions(answer, [doubt], reviewed, passages)
+    assert said.treated == treated
+    assert said.decision is (Decision.NARROWED if treated else Decision.CONFIRMED)
+    assert (said.refused > 0) is not bool(treated)
+    assert {text[span.start : span.end] for span in said.quotes} <= {
+        quote for topic, quote in quotes if topic in treated
+    }
 
 
 def test_what_stands_beside_an_instruction_proves_nothing() -> None:
