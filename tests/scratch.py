@@ -8,6 +8,7 @@ from __future__ import annotations
 import atexit
 import os
 import shutil
+import sys
 import tempfile
 
 from hub.core.processes import collect_seldom
@@ -15,6 +16,9 @@ from hub.core.processes import collect_seldom
 RUN_FOLDER = "HUB_TESTS_FOLDER"
 """The environment's name for a folder that all processes of a run share."""
 
+# Without kept bytecode, each of the processes that tests start would compile a thousand modules. Git ignores it.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 # Looking for cycles by Python's own numbers took a tenth of the suite's time.
 collect_seldom()
 _folder = tempfile.mkdtemp(prefix="hub-tests-")
