@@ -22,6 +22,7 @@ from hub.core.embedded.postgres import MAINTENANCE_DATABASE
 from hub.core.processes import collect_seldom
 from hub.core.valkey import ensure_queue
 from knowledge.storage.blobs import claim_store
+from tests.embedded_once import remember_vectors
 from tests.emptying import MigratedRows
 from tests.lanes import FAST_LANE, group_of, is_slow, known_duration
 from tests.migrated import start_from_migrated
@@ -137,6 +138,14 @@ def _quick_hashes() -> Iterator[None]:
     """Hash passwords quickly: the hub's own way takes a third of a second for each person that a test makes."""
     quick = "django.contrib.auth.hashers.MD5PasswordHasher"
     with override_settings(PASSWORD_HASHERS=[quick, *settings.PASSWORD_HASHERS]):
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _each_text_embedded_once() -> Iterator[None]:
+    """Let the hub's model run once for the same text: the designs of tests are embedded hundreds of times."""
+    with pytest.MonkeyPatch.context() as patch:
+        remember_vectors(patch, settings.HUB_DATA_DIR)
         yield
 
 
