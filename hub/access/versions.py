@@ -157,6 +157,11 @@ def writers_of(principal: Principal) -> list[int]:
     return [] if principal.user_id is None else [principal.user_id]
 
 
+def may_publish_own(principal: Principal) -> bool:
+    """Whether the caller may publish what they wrote themselves."""
+    return principal.is_superuser or not settings.CONFIG.hub_second_person
+
+
 def require_second_person(principal: Principal, drafts: Iterable[Written]) -> dict[str, object]:
     """Raise Conflict when the caller wrote one of the drafts that they publish, and somebody else has to.
 
@@ -165,7 +170,7 @@ def require_second_person(principal: Principal, drafts: Iterable[Written]) -> di
     published = list(drafts)
     writers = sorted({writer for draft in published for writer in draft.writer_ids})
     own = [draft for draft in published if principal.user_id in draft.writer_ids]
-    if own and not principal.is_superuser and settings.CONFIG.hub_second_person:
+    if own and not may_publish_own(principal):
         raise Conflict(
             _("Somebody else must publish what you wrote: {drafts}. It stays a draft. {people} can publish it."),
             code="second_person_needed",

@@ -26,7 +26,7 @@ def compare(request: HttpRequest, public_id: str) -> HttpResponseBase:
     try:
         shown = compared_versions(request, public_id)
     except Conflict as error:
-        return render_home(request, TEMPLATE, title=TITLE, reason=error)
+        return render_home(request, TEMPLATE, title=TITLE, reason=error, document_id=public_id)
     return render_home(request, TEMPLATE, title=TITLE, **shown)
 
 

@@ -13,9 +13,9 @@ from django.urls import reverse
 from django.utils.http import content_disposition_header
 from django.utils.translation import gettext_lazy as _
 
-from hub.access.principals import Scope
+from hub.access.principals import Principal, Scope
 from hub.admin_site.pages import principal_of
-from hub.core.errors import HubError
+from hub.core.errors import Forbidden, HubError
 from hub.core.languages import in_language
 from hub.home.addresses import passage_address
 from hub.home.pages import home_action, home_page, render_home
@@ -30,6 +30,7 @@ from review.admin.desk import desk_context
 from review.masters.listing import list_checklists
 from review.models import SEVERITIES, UNFINISHED, FindingEvent, Review, Triage
 from review.report import FORMAT_NAMES, build_report
+from review.report.conditions import differing_conditions
 from review.report.facts import judge_label, label, place_of, remarks_on, verdict_label
 from review.report.grounds import grounds_of
 from review.runs.estimates import estimate_review
@@ -101,12 +102,14 @@ def render_review(request: HttpRequest, review_id: str, *, refused: Refused | No
     facts = show_review(principal, row, everything=True)
     is_in_work = row.status in UNFINISHED
     decides = not is_in_work and may_decide(principal, row)
+    offer = carry_offer(principal, row) if decides else None
     return render_home(
         request,
         "home/review.html",
         title=row.version.document.title if row.version else row.document_id_text,
         status=refused.error.status if refused else 200,
-        offer=carry_offer(principal, row) if decides else None,
+        offer=offer,
+        conditions=differing_conditions(principal, offer.base, row) if offer else [],
         refused=refused,
         keys=KEYS,
         signed=sign_off_label(row),
@@ -147,12 +150,23 @@ def review_start(request: HttpRequest, public_id: str) -> HttpResponseBase:
 
     Without ``related`` it proposes the related documents of the document's last review.
 
-    :raises NotFound: the reader may not review such a document.
+    :raises NotFound: the reader may not see such a document; Forbidden: they may not review it.
     """
     checklist, options = _asked(request.GET)
     if "related" not in request.GET:
         options = replace(options, related_documents=related_before(principal_of(request), public_id))
     return _offer_review(request, public_id, checklist, options)
+
+
+def _document_to_review(principal: Principal, public_id: str) -> Document:
+    document = get_document(principal, public_id)
+    if not Document.objects.visible_to(principal, Scope.REVIEW).filter(pk=document.pk).exists():
+        raise Forbidden(
+            _("Reviews of this document are for those with the role of reviewer in the collection “{collection}”."),
+            code="role_needed",
+            collection=document.collection,
+        )
+    return document
 
 
 def _asked(given: QueryDict) -> tuple[str, ReviewOptions]:
@@ -165,7 +179,7 @@ def _offer_review(
     request: HttpRequest, public_id: str, checklist: str, options: ReviewOptions, *, refused: HubError | None = None
 ) -> HttpResponseBase:
     principal = principal_of(request)
-    document = get_document(principal, public_id, scope=Scope.REVIEW)
+    document = _document_to_review(principal, public_id)
     asked: dict[str, Any] = {
         "principal": principal,
         "document_id": public_id,
@@ -199,7 +213,7 @@ def _offer_review(
 def begin_review(request: HttpRequest, public_id: str) -> HttpResponseBase:
     """Start a review, and lead to it; with ``estimate``, back to what it would take. What was refused is offered again.
 
-    :raises NotFound: the reader may not review such a document.
+    :raises NotFound: the reader may not see such a document; Forbidden: they may not review it.
     """
     checklist, options = _asked(request.POST)
     if "estimate" in request.POST:

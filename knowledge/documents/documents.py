@@ -81,7 +81,10 @@ def check_ceiling(principal: Principal, wanted: Classification) -> None:
 def path_taken(path: str) -> Conflict:
     """The error for a path that a document of somebody else holds, which the caller may see."""
     return Conflict(
-        _("{path} belongs to another uploader. Choose another path, or let a curator upload it with replace."),
+        _(
+            "{path} was uploaded by somebody else. Choose another folder or file name, or let a curator of the "
+            "collection upload it and replace the document."
+        ),
         code="path_taken",
         path=path,
     )

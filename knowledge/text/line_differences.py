@@ -26,6 +26,7 @@ as a whole."""
 LOOKED_AHEAD = 4
 ALIKE = 0.5
 """Share of the characters that a line and what became of it have in common at least."""
+_BELOW_HEAD = re.compile(r"\|(?: *:?-+:? *\|)+")
 _WORD = re.compile(r"[一-鿿々]+|[ァ-ヿー]+|[A-Za-z0-9_]+|.", re.DOTALL)
 
 
@@ -60,7 +61,7 @@ class LinePair:
 
 
 def compare_lines(old: str, new: str) -> list[LinePair]:
-    """Pair the lines of two texts in order, those without a word left out.
+    """Pair the lines of two texts in order; those without a word are left out, and rules below the heads of tables.
 
     >>> [(pair.change.value, pair.new and pair.new.text) for pair in compare_lines("目的\\n3秒以内", "目的\\n2秒以内")]
     [('same', '目的'), ('changed', '2秒以内')]
@@ -79,7 +80,8 @@ def compare_lines(old: str, new: str) -> list[LinePair]:
 def _lines(text: str) -> list[Line]:
     found, start = [], 0
     for line in text.split("\n"):
-        if words := line.strip():
+        words = line.strip()
+        if words and not _BELOW_HEAD.fullmatch(words):
             found.append(Line(start=start + line.index(words), text=words))
         start += len(line) + 1
     return found

@@ -22,6 +22,7 @@ from review.admin.triage_pages import CHOSEN_DATASET, body_of, find_review
 from review.evaluation import cases
 from review.models import SEVERITIES, Review
 from review.report.answers import AnswerImport, apply_answers, preview_answers
+from review.report.conditions import differing_conditions
 from review.report.facts import label, place_of
 from review.runs.reviews import get_review, list_reviews
 from review.triage.asked import read_finding_ids
@@ -181,10 +182,11 @@ def diff(request: HttpRequest, pk: int) -> HttpResponseBase:
     bases = list(others.exclude(pk=review.pk).order_by("-id")[:MAX_BASES])
     earlier = [one.public_id for one in bases if one.pk < review.pk]
     base = request.GET.get("base", "") or (earlier[0] if earlier else "")
-    shown, error = None, ""
+    shown, error, conditions = None, "", list[str]()
     if base:
         try:
             shown = show_difference(principal, review.public_id, base_id=base)
+            conditions = differing_conditions(principal, get_review(principal, base), review)
         except HubError as refused:
             error = str(refused)
     return render_page(
@@ -196,6 +198,7 @@ def diff(request: HttpRequest, pk: int) -> HttpResponseBase:
         base=base,
         error=error,
         diff=shown,
+        conditions=conditions,
         groups=_groups(principal, shown) if shown else [],
     )
 

@@ -73,7 +73,7 @@ def detail(request: HttpRequest, review: Review) -> HttpResponseBase:
         ],
         groups=_groups(facts, request.GET.get("severity", "")),
         aside=_aside(facts),
-        steps=[(step_label(one), state_label(one), counts_in_words(one)) for one in facts.steps],
+        steps=[(step_label(one.step), state_label(one), counts_in_words(one)) for one in facts.steps],
         severities=[(code, label, counts[code]) for code, label in SEVERITIES],
         severity=request.GET.get("severity", ""),
         total=facts.total_findings,

@@ -32,6 +32,7 @@ from review.admin.review_pages import find_listed
 from review.evaluation.cases import OWN_DATASET
 from review.models import SEVERITIES, VERDICTS, CarryMark, EventKind, Review, Triage
 from review.report import FORMAT_NAMES
+from review.report.conditions import differing_conditions
 from review.report.facts import label, place_of
 from review.runs.finding_schemas import FindingOut, sure_first
 from review.runs.reviews import get_review, review_facts, show_findings, show_review
@@ -111,6 +112,7 @@ def triage(request: HttpRequest, pk: int) -> HttpResponseBase:
     review = find_review(request, pk)
     facts = show_review(principal, review, everything=True)
     may_act = may_decide(principal, review)
+    offer = carry_offer(principal, review) if may_act else None
     asked = {name: request.GET.get(name, "").strip() for name in FILTERS}
     rows = [_row(one) for one in sure_first(facts.findings) if _is_wanted(one, asked)]
     return render_page(
@@ -127,7 +129,8 @@ def triage(request: HttpRequest, pk: int) -> HttpResponseBase:
         verdict_buttons=verdict_buttons(),
         items=sorted({one.check_item_id for one in facts.findings}),
         people=people_to_assign(review),
-        offer=carry_offer(principal, review) if may_act else None,
+        offer=offer,
+        conditions=differing_conditions(principal, offer.base, review) if offer else [],
         marks=dict(CarryMark.choices),
         datasets=datasets_for(request) if may_act else [],
         report_formats=FORMAT_NAMES.items(),

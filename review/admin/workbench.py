@@ -16,6 +16,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
 from hub.access.principals import HubRight, Principal
+from hub.access.versions import may_publish_own
 from hub.admin_site.overtaken import digest_of
 from hub.admin_site.pages import admin_page, badge, errors_as_messages, principal_of, render_page
 from hub.core.errors import HubError, NotFound
@@ -70,6 +71,7 @@ def workbench(request: HttpRequest) -> HttpResponseBase:
         parts=line_parts(),
         seen=_digest(version),
         names=titles_of(principal, form.document_ids),
+        may_publish_own=may_publish_own(principal),
     )
 
 

@@ -169,7 +169,7 @@ def _aside(shown: ReviewOut, options: ReportOptions) -> list[tuple[str, list[Rep
     return [(title, _findings(shown, found, "", options)) for title, found in kinds if found]
 
 
-def step_label(step: StepOut) -> str:
+def step_label(step: str) -> str:
     """What a step is called."""
     labels = {
         "rules": _("rules"),
@@ -177,7 +177,7 @@ def step_label(step: StepOut) -> str:
         "second_opinion": _("second opinion of a language model"),
         "sweep": _("reading of the whole document by a language model"),
     }
-    return labels.get(step.step, step.step)
+    return labels.get(step, step)
 
 
 def category_label(name: str) -> str:
@@ -237,7 +237,7 @@ def counts_in_words(step: StepOut) -> str:
 
 def steps_in_words(steps: Sequence[StepOut]) -> str:
     """What was looked at and what was not, in one line."""
-    return "; ".join(f"{step_label(step)}: {state_label(step)}" for step in steps)
+    return "; ".join(f"{step_label(step.step)}: {state_label(step)}" for step in steps)
 
 
 def _findings(

@@ -60,6 +60,7 @@ def carry_offer(principal: Principal, review: Review) -> CarryOffer | None:
 def _earlier(principal: Principal, review: Review) -> Review | None:
     """The newest completed review of the document before this one."""
     of_document = Review.objects.visible_to(principal, Scope.TRIAGE).filter(document_id_text=review.document_id_text)
+    of_document = of_document.select_related("checklist_version__checklist")
     return of_document.filter(status=ReviewStatus.COMPLETED, pk__lt=review.pk).order_by("-pk").first()
 
 

@@ -53,11 +53,15 @@ class Row:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SideBySide:
-    """Two versions, how many lines differ in which way, in words, and the rows that show it."""
+    """Two versions, how many lines differ in which way, in words, and the rows that show it.
+
+    ``reviews`` are the newest ones of both versions whose findings are shown, None where there is none.
+    """
 
     versions: ComparedVersions
     counts: Sequence[tuple[str | Promise, int]]
     rows: Sequence[Row]
+    reviews: tuple[Review | None, Review | None]
 
 
 def versions_side_by_side(
@@ -69,22 +73,30 @@ def versions_side_by_side(
     texts and results is written to the audit trail.
     """
     versions = compare_versions(principal, document_id, before=before, after=after)
-    old, new = (_findings(principal, document_id, number) for number in (versions.before, versions.after))
+    before_review, after_review = (
+        _newest_review(principal, document_id, number) for number in (versions.before, versions.after)
+    )
+    old, new = (_findings(principal, review) for review in (before_review, after_review))
     changes = Counter(pair.change for pair in versions.pairs)
     return SideBySide(
         versions=versions,
         counts=[(text, changes[change]) for change, text in CHANGES],
         rows=list(_rows(versions, old, new)),
+        reviews=(before_review, after_review),
     )
 
 
-def _findings(principal: Principal, document_id: str, version: int) -> list[Found]:
-    """The findings of the newest finished review of a version that the caller may read; none without one."""
+def _newest_review(principal: Principal, document_id: str, version: int) -> Review | None:
+    """The newest finished review of a version that the caller may read, with all that is shown of it."""
     finished = list_reviews(principal, document_id=document_id, status=ReviewStatus.COMPLETED)
     newest = finished.filter(version_number=version).first()
-    if newest is None:
+    return get_review(principal, newest.public_id) if newest else None
+
+
+def _findings(principal: Principal, review: Review | None) -> list[Found]:
+    """The findings of a review of one side; none without one."""
+    if review is None:
         return []
-    review = get_review(principal, newest.public_id)
     record_view(principal, review, part="side_by_side")
     return [
         Found(finding=one, severity=SEVERITY_NAMES[one.severity], review=review)

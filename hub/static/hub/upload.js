@@ -49,6 +49,15 @@
     const reason = element("span", ` ${text}`, "reason");
     if (text) reason.setAttribute("role", "alert");
     live.replaceChildren(element("span", word, `tag ${kind}`), reason, ...buttons);
+    countRefused();
+  }
+
+  // What was refused is no part of the batch: only this page knows of it.
+  function countRefused() {
+    const place = document.querySelector("[data-refused]");
+    const number = body.querySelectorAll("tr:not([data-document]) [data-live] > .tag.fail, tr:not([data-document]) [data-live] > .tag.warning").length;
+    place.hidden = !number;
+    place.textContent = number ? `${place.dataset.refused}: ${number}` : "";
   }
 
   function button(text, act) {
@@ -147,6 +156,7 @@
     }
     const adopted = [row, ...more].map((one) => document.adoptNode(one));
     job.row.replaceWith(...adopted);
+    countRefused();
     if (!more.length && !row.dataset.document) row.querySelector("[data-live]").append(again);
     const onwards = document.querySelector("[data-to-batch]");
     if (onwards) onwards.hidden = false;

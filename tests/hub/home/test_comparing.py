@@ -13,9 +13,10 @@ from hub.access.permissions import Role
 from hub.access.principals import local_operator
 from knowledge.models import Collection
 from review.models import Finding, Review, Triage
+from review.runs.related import pin_related
 from review.triage.decisions import TriageChange, triage_findings
 from tests.factories import new_user
-from tests.hub.admin.support import client_of, grant
+from tests.hub.admin.support import add_document, client_of, grant
 from tests.review.conftest import DESIGN, review_text
 
 pytestmark = pytest.mark.django_db
@@ -40,6 +41,37 @@ def person(role: Role, name: str = "点検者") -> Client:
 
 def shown(client: Client, review: Review) -> str:
     return str(client.get(reverse("review", args=[review.public_id])).content.decode())
+
+
+def test_the_offer_and_the_comparison_say_under_which_other_conditions_the_earlier_review_was_made(
+    versions: tuple[Review, Review], tmp_path: Path
+) -> None:
+    client, second = person(Role.REVIEWER), versions[1]
+    compared = reverse("document-compare", args=[second.document_id_text])
+    assert "条件が異なる" not in shown(client, second)
+    (tmp_path / "other").mkdir()
+    requirements = add_document(
+        tmp_path / "other", text="# 要件定義書\n\nFR-001 予約できること。\n", filename="要件.md"
+    )
+    assert requirements.current_version
+    pin_related(second, [(requirements, requirements.current_version)])
+    judged = second.results.order_by("pk")[0]
+    judged.steps = ["rules", "judge"]
+    judged.save(update_fields=["steps"])
+    for page in (shown(client, second), client.get(compared).content.decode()):
+        assert "条件が異なる" in page
+        assert "関連文書: 前回は なし、今回は 要件定義書 v1" in page
+        assert "言語モデルによる手順: 前回は なし、今回は 言語モデルによる判定" in page
+        assert "チェックリスト: 前回は" not in page
+    requirements.collection = Collection.objects.create(slug="closed", name="非公開")
+    requirements.save(update_fields=["collection"])
+    assert "要件定義書" not in shown(client, second)
+
+
+def test_a_document_with_one_version_is_led_back_to(queue: None, tmp_path: Path) -> None:
+    document = add_document(tmp_path, text=DESIGN)
+    page = person(Role.READER).get(reverse("document-compare", args=[document.public_id])).content.decode()
+    assert f'href="{reverse("document", args=[document.public_id])}"' in page
 
 
 def test_what_changed_stands_side_by_side_with_findings_that_lead_to_their_review(

@@ -236,8 +236,11 @@ def test_reviews_are_read_and_their_reports_saved(browser, document):
 
 def test_a_reviewer_without_rights_as_staff_starts_a_review_and_follows_it(browser, document, monkeypatch):
     assert "/review/" not in text_of(browser, f"/documents/{document.public_id}/")
-    assert browser.get(f"/documents/{document.public_id}/review/").status_code == 404
-    assert browser.post(f"/documents/{document.public_id}/review/begin/", {}).status_code == 404
+    refused = browser.get(f"/documents/{document.public_id}/review/")
+    assert refused.status_code == 403
+    assert "レビュー担当者" in refused.content.decode()
+    assert browser.post(f"/documents/{document.public_id}/review/begin/", {}).status_code == 403
+    assert browser.get("/documents/doc_nowhere/review/").status_code == 404
     reviewer = new_user(username="点検者")
     grant(reviewer, Role.REVIEWER, Collection.objects.get(slug="default"))
     at_work = client_of(reviewer)
