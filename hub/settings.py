@@ -137,10 +137,13 @@ CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = True
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None
-CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 3600, "queue_order_strategy": "priority"}
-# In the order in which workers take from them.
-CELERY_TASK_QUEUES = [Queue("celery"), Queue("ocr")]
-CELERY_TASK_ROUTES = {"knowledge.read_version": {"queue": "ocr"}}
+CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 3600, "queue_order_strategy": "hub.core.queue_turns:Turns"}
+# In the order in which workers take from them, but for the turns of "bulk".
+CELERY_TASK_QUEUES = [Queue("celery"), Queue("bulk"), Queue("ocr")]
+CELERY_TASK_ROUTES = {
+    "knowledge.advance_bulk_version": {"queue": "bulk"},
+    "knowledge.read_version": {"queue": "ocr"},
+}
 CELERY_BEAT_SCHEDULER = "hub.core.steady_schedule:SteadyScheduler"
 CELERY_BEAT_SCHEDULE_FILENAME = str(HUB_DATA_DIR / "beat-schedule")
 CELERY_TASK_TIME_LIMIT = 1800

@@ -30,7 +30,20 @@ def sample() -> None:
 
 @shared_task(name="knowledge.advance_version", acks_late=True)
 def advance_version(*, version_id: int) -> None:
-    """Do the next stage of a version and queue what follows."""
+    """Do the next stage of a version and queue what follows; one of many of a person lets others go first."""
+    if pipeline.is_one_of_many(version_id):
+        enqueue("knowledge.advance_bulk_version", version_id=version_id)
+    else:
+        _advance(version_id)
+
+
+@shared_task(name="knowledge.advance_bulk_version", acks_late=True)
+def advance_bulk_version(*, version_id: int) -> None:
+    """Do the next stage of a version that is one of many, and queue what follows."""
+    _advance(version_id)
+
+
+def _advance(version_id: int) -> None:
     if pipeline.advance(version_id):
         enqueue(pipeline.next_task(version_id), version_id=version_id)
 
@@ -40,8 +53,7 @@ def advance_version(*, version_id: int) -> None:
 @shared_task(name="knowledge.read_version", acks_late=True)
 def read_version(*, version_id: int) -> None:
     """Read pages of a version with OCR for a bounded time and queue what follows."""
-    if pipeline.advance(version_id):
-        enqueue(pipeline.next_task(version_id), version_id=version_id)
+    _advance(version_id)
 
 
 # A message that waits longer is dropped: the sweep sends another one every few seconds while a set needs work.

@@ -45,6 +45,7 @@ PROGRESS_AT = {
 }
 BACKOFF = timedelta(seconds=5)
 SWEEP_LIMIT = 200
+MANY = 5
 LONGEST_LEASE = 8
 
 
@@ -182,6 +183,17 @@ def next_task(version_id: int) -> str:
     """The name of the task that does a version's next stage."""
     is_read = DocumentVersion.objects.filter(pk=version_id, status=DocumentStatus.READING).exists()
     return "knowledge.read_version" if is_read else "knowledge.advance_version"
+
+
+def is_one_of_many(version_id: int) -> bool:
+    """Whether MANY versions that its document's owner brought before wait or are worked on. Two queries.
+
+    Documents without an owner, such as those of watched sources, count as one owner's.
+    """
+    owners = DocumentVersion.objects.filter(pk=version_id).values_list("document__owner", flat=True)
+    statuses = [status for status in IN_WORK if status != DocumentStatus.READING]
+    before = DocumentVersion.objects.filter(status__in=statuses, pk__lt=version_id)
+    return any(before.filter(document__owner=owner)[:MANY].count() == MANY for owner in owners)
 
 
 def give_leases_back(versions: QuerySet[DocumentVersion]) -> None:

@@ -29,12 +29,13 @@ while not ready.exists():
     time.sleep(0.5)
 facts = json.loads(ready.read_text())
 headers = {"Authorization": f"Bearer {facts['token']}", "Content-Type": "application/json"}
-body = json.dumps({"query": "予約の上限"}).encode()
-found = []
-while not found:  # until a document of the sample is read
+def ask(path, body=None):
+    asked = urllib.request.Request(facts["url"] + "/api/v1" + path, body, headers)
+    return json.load(urllib.request.urlopen(asked, timeout=60))
+while {"ready"} != {one["status"] for one in ask("/documents")["items"]}:  # the sample is read
     assert time.monotonic() < deadline
-    asked = urllib.request.Request(facts["url"] + "/api/v1/search", body, headers)
-    found = json.load(urllib.request.urlopen(asked, timeout=60))["results"]
+    time.sleep(0.5)
+found = ask("/search", json.dumps({"query": "予約の上限"}).encode())["results"]
 print(json.dumps(found[0]))
 """
 

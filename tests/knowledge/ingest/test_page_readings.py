@@ -145,10 +145,9 @@ def test_pages_have_a_budget_and_wait_in_a_queue_behind_all_other_work(settings)
     current_app.loader.import_default_modules()
     route = current_app.amqp.router.route
     queues = {route({}, name)["queue"].name for name in current_app.tasks if name.startswith(("knowledge.", "review."))}
-    assert queues == {"celery", "ocr"}
+    assert queues == {"celery", "bulk", "ocr"}
     assert route({}, "knowledge.read_version")["queue"].name == "ocr"
-    assert list(current_app.amqp.queues) == ["celery", "ocr"]
-    assert current_app.conf.broker_transport_options["queue_order_strategy"] == "priority"
+    assert list(current_app.amqp.queues) == ["celery", "bulk", "ocr"]
 
 
 def test_a_page_that_can_not_be_read_leaves_the_document_visibly_unread(tmp_path, engine, settings):
