@@ -34,6 +34,8 @@ HEARTBEAT_S = 3.0
 # As root in a container this is said at every start; tasks are JSON only, which is what the warning is about.
 warnings.filterwarnings("ignore", category=SecurityWarning)
 
+collect_seldom()  # while the rest is loaded, and again when a worker has all that its children share
+
 app = Celery("hub")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()

@@ -36,3 +36,18 @@ def test_a_command_does_not_look_for_cycles_among_all_that_it_loads() -> None:
     ran = subprocess.run([sys.executable, "-c", COMMAND], cwd=REPOSITORY, capture_output=True, text=True, check=True)
 
     assert ran.stdout.splitlines()[-1] == "0"
+
+
+WORKER = """
+import gc
+from hub.celery import app
+looked = gc.get_stats()[2]["collections"]
+app.loader.import_default_modules()
+print(gc.get_stats()[2]["collections"] - looked)
+"""
+
+
+def test_a_worker_and_beat_do_not_either() -> None:
+    ran = subprocess.run([sys.executable, "-c", WORKER], cwd=REPOSITORY, capture_output=True, text=True, check=True)
+
+    assert ran.stdout.splitlines()[-1] == "0"
