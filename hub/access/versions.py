@@ -224,7 +224,7 @@ def save_draft(*, principal: Principal, version: CuratedVersion) -> None:
             if version._state.adding:
                 version.number = next_number(version.versions())
             version.save()
-            record_event(principal, "CONFIG_CHANGE", version.audited)
+            record_event(principal, "MASTER_CHANGE", version.audited)
     except IntegrityError as error:
         raise Conflict(
             _('There is a draft of "{thing}" already; edit that one.'), code="draft_exists", thing=version.thing

@@ -83,6 +83,7 @@ ACTION_NAMES: Mapping[str, Promise] = {
     "LOGIN_UNLOCK": _("Sign-in unlocked"),
     "LOGOUT": _("Signed out"),
     "MASTER_IMPORT": _("Check list imported"),
+    "MASTER_CHANGE": _("Master or draft changed"),
     "MASTER_PUBLISH": _("Version published"),
     "MASTER_RETIRE": _("Version retired"),
     "ONTOLOGY_DRAFT": _("Draft of an ontology made"),

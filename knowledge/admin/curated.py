@@ -65,6 +65,7 @@ class OrderedRowsMixin:
         if may_order:
             place = formset.form.base_fields[self.order_by]
             place.widget.attrs |= {"data-place": "", "data-up": _("Move up"), "data-down": _("Move down")}
+            place.widget.attrs["data-moved"] = _("Now in place {place} of {all}")
         return formset
 
 

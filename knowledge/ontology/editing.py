@@ -148,7 +148,7 @@ def _record(
     kind = "ontology_class" if isinstance(row, OntologyClass) else "ontology_property"
     record_event(
         principal=principal,
-        action="CONFIG_CHANGE",
+        action="MASTER_CHANGE",
         resource=f"ontology:{draft.domain}",
         version=draft.number,
         what=what,

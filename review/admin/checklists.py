@@ -57,7 +57,7 @@ class MasterAdmin(CuratedAdmin):
     def save_model(self, request: HttpRequest, obj: Master, form: forms.ModelForm[Master], change: bool) -> None:
         super().save_model(request, obj, form, change)
         resource = f"{obj._meta.model_name}:{obj.code}"
-        record_event(principal_of(request), "CONFIG_CHANGE", resource)
+        record_event(principal_of(request), "MASTER_CHANGE", resource)
 
 
 @admin.display(description=_("state"))

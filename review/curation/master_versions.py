@@ -71,7 +71,7 @@ def create_checklist(
             document_types=list(document_types),
             ontology_domain=ontology_domain,
         )
-        record_event(principal, "CONFIG_CHANGE", f"checklist:{code}")
+        record_event(principal, "MASTER_CHANGE", f"checklist:{code}")
     return made
 
 
@@ -85,7 +85,7 @@ def save_draft(*, principal: Principal, version: CheckItemVersion | CheckListVer
         version.author_id = principal.user_id
         note_writer(version, principal)
         version.save()
-        record_event(principal, "CONFIG_CHANGE", _resource(version))
+        record_event(principal, "MASTER_CHANGE", _resource(version))
 
 
 def draft_item(*, principal: Principal, content: ItemContent, reason: str = "") -> CheckItemVersion:
@@ -139,7 +139,7 @@ def order_entries(*, principal: Principal, version: CheckListVersion, entries: I
     after = sorted(before, key=lambda entry: places[entry.pk])
     if after != before:
         order = [entry.item_version.item.code for entry in after]
-        record_event(principal, "CONFIG_CHANGE", _resource(locked), order=order)
+        record_event(principal, "MASTER_CHANGE", _resource(locked), order=order)
 
 
 def copy_checklist_version(*, principal: Principal, version: CheckListVersion) -> CheckListVersion:

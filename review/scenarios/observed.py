@@ -32,6 +32,7 @@ from review.triage.verdicts import HUMAN, UNDECIDED
 
 MEASURING = ("EVALUATION_RUN", "EVALUATION_BASELINE")
 KEEPING = ("EVALUATION_CASE_FROM_FINDING", "EVALUATION_CASE_FROM_RESULT")
+DRAFTING = ("MASTER_CHANGE", "CONFIG_CHANGE")  # as storing a draft is called in the trail, and as it was before
 COMPARING = ("difference", "side_by_side")
 SINCE_START = (*MEASURING, "REVIEW_START", "AUDIT_READ")
 MOST_REVIEWS = 50
@@ -106,7 +107,7 @@ PROOFS: Mapping[str, Callable[[Facts], bool]] = {
     StepProof.SIGNED_OFF: lambda facts: facts.newest is not None and facts.newest.signed_at is not None,
     StepProof.SIGNED_REPORT_TAKEN: _signed_report_is_taken,
     StepProof.MEASURED: lambda facts: facts.did(*MEASURING),
-    StepProof.DRAFTED: lambda facts: facts.did("CONFIG_CHANGE") or facts.published_at is not None,
+    StepProof.DRAFTED: lambda facts: facts.did(*DRAFTING) or facts.published_at is not None,
     StepProof.PUBLISHED: lambda facts: facts.published_at is not None,
     StepProof.MEASURED_AFTER: _after_publication(*MEASURING),
     StepProof.REVIEWED_AFTER: _after_publication("REVIEW_START"),
@@ -168,7 +169,7 @@ def _own_lines(
         asked |= Q(resource__in=resources) | Q(action__in=KEEPING, details__review__in=names)
     if since is not None:
         drafts = Q(resource__startswith="checklistversion:") | Q(resource__startswith="checkitemversion:")
-        asked |= Q(at__gte=since) & (Q(action__in=SINCE_START) | Q(drafts, action="CONFIG_CHANGE"))
+        asked |= Q(at__gte=since) & (Q(action__in=SINCE_START) | Q(drafts, action__in=DRAFTING))
     lines = AuditEvent.objects.order_by().filter(asked, user=principal.user_id)
     grouped = lines.values_list("action", "resource", "details__part").annotate(last=Max("at"))
     return [OwnLine(action, resource, part or "", last) for action, resource, part, last in grouped]

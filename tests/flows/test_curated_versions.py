@@ -49,7 +49,7 @@ def test_a_draft_gets_the_next_number_and_becomes_the_one_published_version(draf
         publish(principal=ME, version=draft)
     assert list(draft.versions().filter(status="published")) == [draft]
     assert draft.published_at is not None
-    for action in ("CONFIG_CHANGE", "MASTER_PUBLISH"):
+    for action in ("MASTER_CHANGE", "MASTER_PUBLISH"):
         assert AuditEvent.objects.filter(action=action, resource=f"{draft.AUDITED_AS}:{draft}").count() == 1
 
 

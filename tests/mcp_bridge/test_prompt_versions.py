@@ -70,7 +70,7 @@ def test_a_draft_becomes_the_text_in_force_and_the_one_before_is_kept(
     published.refresh_from_db()
     assert (published.status, draft.number) == ("retired", published.number + 1)
     events = AuditEvent.objects.filter(resource=f"mcp_prompt:{draft}").values_list("action", flat=True)
-    assert set(events) == {"CONFIG_CHANGE", "MASTER_PUBLISH"}
+    assert set(events) == {"MASTER_CHANGE", "MASTER_PUBLISH"}
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,9 @@
 
 (() => {
   const SELECTOR = "input[data-place]";
+  const told = document.createElement("p");
+  told.setAttribute("role", "status");
+  told.className = "hub-hint";
   const rowsIn = (list) => [...list.children].filter((one) => one.matches(".form-group:not(.empty-form)") && one.querySelector(SELECTOR));
 
   function number(list) {
@@ -16,9 +19,16 @@
 
   function move(row, step) {
     const rows = rowsIn(row.parentElement);
-    const other = rows[rows.indexOf(row) + step];
-    if (step < 0) other?.before(row);
-    else other?.after(row);
+    const at = rows.indexOf(row) + step;
+    if (step < 0) rows[at]?.before(row);
+    else rows[at]?.after(row);
+    if (rows[at]) tell(row, at + 1, rows.length);
+  }
+
+  // Says where a row stands now, for who does not see it move.
+  function tell(row, place, all) {
+    const texts = row.querySelector(SELECTOR).dataset;
+    told.textContent = texts.moved.replace("{place}", place).replace("{all}", all);
   }
 
   function button(row, text, name, step) {
@@ -52,6 +62,7 @@
   addEventListener("DOMContentLoaded", () => {
     const lists = new Set([...document.querySelectorAll(SELECTOR)].map((place) => place.closest(".form-group").parentElement));
     for (const list of lists) {
+      list.after(told);
       rowsIn(list).forEach(equip);
       new MutationObserver(() => {
         rowsIn(list).forEach(equip);

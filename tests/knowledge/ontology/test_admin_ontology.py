@@ -133,7 +133,7 @@ def test_a_draft_is_edited_compared_and_published(curator, draft):
     assert curator.post(class_page(row), class_fields(row, synonyms="目的\n\n 狙い \n目的")).status_code == 302
     row.refresh_from_db()
     assert row.synonyms == ["目的", "狙い"]
-    event = AuditEvent.objects.get(action="CONFIG_CHANGE", details__ontology_class="purpose")
+    event = AuditEvent.objects.get(action="MASTER_CHANGE", details__ontology_class="purpose")
     assert event.details["changed"] == ["synonyms"]
 
     compared = curator.get(reverse("admin:knowledge_ontology_diff", args=[draft.pk]), {"base": "1"}).content.decode()

@@ -47,6 +47,9 @@ def test_entries_are_ordered_by_dragging_by_buttons_and_by_keys(page: Any, live_
     assert shown(browser)[:4] == [second, first, third, fourth]
     rows[3].find_element(By.CSS_SELECTOR, "[data-place]").send_keys(Keys.ALT, Keys.ARROW_UP)
     assert shown(browser)[:4] == [second, first, fourth, third]
+    told = browser.find_element(By.CSS_SELECTOR, "p.hub-hint[role=status]").text
+    assert "3" in told
+    assert str(4 + len(rest)) in told
 
     handle = rows[0].find_element(By.XPATH, ".//*[@*[name()='x-sort:handle']]")
     above = rows[1].find_element(By.XPATH, ".//*[@*[name()='x-sort:handle']]")
