@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import socket
 import threading
@@ -25,7 +26,7 @@ from celery.signals import (
 from django.db import DatabaseError, IntegrityError, close_old_connections
 
 import hub.core.task_calls  # noqa: F401 (listens to every task)
-from hub.core.processes import collect_seldom
+from hub.core.processes import WORK, collect_seldom
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "hub.settings")
 
@@ -34,7 +35,8 @@ HEARTBEAT_S = 3.0
 # As root in a container this is said at every start; tasks are JSON only, which is what the warning is about.
 warnings.filterwarnings("ignore", category=SecurityWarning)
 
-collect_seldom()  # while the rest is loaded, and again when a worker has all that its children share
+# While the rest is loaded. Nothing is kept from being looked at: the test runner imports this, too.
+gc.set_threshold(*WORK)
 
 app = Celery("hub")
 app.config_from_object("django.conf:settings", namespace="CELERY")
