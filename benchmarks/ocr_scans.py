@@ -11,6 +11,7 @@ from PIL import Image
 
 from benchmarks.ocr_pages import TruePage
 
+_TALL = 1.5
 _BOX = re.compile(r"\bbbox (-?\d+) (-?\d+) (-?\d+) (-?\d+)")
 
 
@@ -28,15 +29,18 @@ def scanned_pages(folder: Path) -> list[TruePage]:
 
 
 def _characters(truth: Path, image: Image.Image) -> Iterator[tuple[str, float, float]]:
-    """Yield the characters in the order of the file, spread evenly over the box of their word."""
+    """Yield the characters in the order of the file, spread evenly along the box of their word."""
     root = html.fromstring(truth.read_bytes())
     page = next(_boxes(root.xpath("//*[@class='ocr_page']")))
     across, down = image.width / (page[2] - page[0]), image.height / (page[3] - page[1])
     words = root.xpath("//*[@class='ocrx_word']")
     for word, (left, top, right, bottom) in zip(words, _boxes(words), strict=True):
         text = "".join(word.text_content().split())
+        is_tall = bottom - top > _TALL * (right - left)
         for at, char in enumerate(text):
-            yield char, (left + (right - left) * (at + 0.5) / len(text)) * across, (top + bottom) / 2 * down
+            place = (at + 0.5) / len(text)
+            x, y = (0.5, place) if is_tall else (place, 0.5)
+            yield char, (left + (right - left) * x) * across, (top + (bottom - top) * y) * down
 
 
 def _boxes(elements: list[html.HtmlElement]) -> Iterator[tuple[int, int, int, int]]:
