@@ -13,7 +13,16 @@ Ink = NDArray[np.bool_]
 Cell = tuple[int, int]
 # In sizes of a character: what belongs to one, and how far apart they are laid.
 _ONE_CHARACTER, _PITCH, _MARGIN = 1.02, 1.12, 1.05
-_LEAST_SIZE = 8
+# Pixels across that a column has at least when it is cut: thin strokes of a small one would count as specks.
+_LEAST_SIZE, _LEAST_WIDTH = 8, 32
+# What is flat, wide and small, in sizes of a character.
+_FLAT, _WIDE, _SMALL = 0.45, 0.55, 0.4
+# By how much the ends of a parenthesis are above or below its middle.
+_BENT = 0.03
+# What part of the ink of a column's middle is none, or its edge, and how wide ruby is beside its own characters.
+_FAINT, _EDGE, _RUBY = 0.1, 0.05, 0.75
+# How far brackets, which are seldom, reach beyond other characters, in sizes of a character.
+_REACH = 0.12
 # Percent of a column's pixels that may be darker than its ink; how far around a pixel others of its stroke are.
 _DARKEST, _AROUND = 1, 4
 
@@ -35,17 +44,54 @@ class Row:
 
 def as_row(column: Image.Image) -> Row | None:
     """Cut a column between its characters and lay them in a row; None where there is no ink."""
+    column = _enlarged(_cropped(column, _ink(np.asarray(column))))
     ink = _ink(np.asarray(column))
-    inked = np.nonzero(ink.any(0))[0]
-    if not len(inked):
+    if not ink.any():
         return None
-    size = max(float(_LEAST_SIZE), float(inked[-1] - inked[0] + 1) * _MARGIN)
+    size = max(float(_LEAST_SIZE), column.width * _MARGIN)
     cells = _cells(ink, size)
     side = int(size * _PITCH)
     row = Image.new("L", (side * len(cells), side), 255)
     for number, cell in enumerate(cells):
         _lay(row, column, ink, cell, size=size, at=number * side)
     return Row(image=row, cells=tuple((begin / column.height, end / column.height) for begin, end in cells))
+
+
+def _cropped(column: Image.Image, ink: Ink) -> Image.Image:
+    """Leave out what is beside the characters: part of another line beside them would make them seem larger."""
+    share = ink.mean(0)
+    own, inked = np.nonzero(share > _EDGE * share.max())[0], np.nonzero(share)[0]
+    if not len(own):
+        return column
+    reach = round(_REACH * (own[-1] - own[0] + 1))
+    left, right = max(inked[0], own[0] - reach), min(inked[-1], own[-1] + reach) + 1
+    return column.crop((int(left), 0, int(right), column.height))
+
+
+def _enlarged(column: Image.Image) -> Image.Image:
+    if column.width >= _LEAST_WIDTH:
+        return column
+    return column.resize((_LEAST_WIDTH, round(column.height * _LEAST_WIDTH / column.width)), Image.Resampling.BICUBIC)
+
+
+def own_part(column: Image.Image) -> tuple[float, float]:
+    """From where to where across (0 to 1) a column's own characters are, without ruby or ink of another beside them."""
+    share = _ink(np.asarray(column)).mean(0)
+    runs = _runs(np.asarray(share > _FAINT * share.max(), np.bool_))
+    if len(runs) < 2:
+        return 0.0, 1.0
+    own = max(runs, key=lambda run: float(share[run[0] : run[1]].sum()))
+    beside = [run for run in runs if run != own]
+    if max(end - begin for begin, end in beside) > _RUBY * (own[1] - own[0]):
+        return 0.0, 1.0
+    left = max(((end + own[0]) / 2 for _begin, end in beside if end <= own[0]), default=0.0)
+    right = min(((own[1] + begin) / 2 for begin, _end in beside if begin >= own[1]), default=float(len(share)))
+    return left / len(share), right / len(share)
+
+
+def _runs(inside: Ink) -> list[Cell]:
+    steps = np.diff(np.concatenate([[0], inside.astype(int), [0]]))
+    return list(zip(np.nonzero(steps == 1)[0].tolist(), np.nonzero(steps == -1)[0].tolist(), strict=True))
 
 
 def _ink(pixels: NDArray[np.uint8]) -> Ink:
@@ -58,14 +104,26 @@ def _ink(pixels: NDArray[np.uint8]) -> Ink:
 
 
 def _cells(ink: Ink, size: float) -> list[Cell]:
-    steps = np.diff(np.concatenate([[0], ink.any(1).astype(int), [0]]))
     pieces: list[list[int]] = []
-    for begin, end in zip(np.nonzero(steps == 1)[0].tolist(), np.nonzero(steps == -1)[0].tolist(), strict=True):
-        if pieces and end - pieces[-1][0] <= size * _ONE_CHARACTER:
+    for begin, end in _runs(np.asarray(ink.any(1), np.bool_)):
+        if (
+            pieces
+            and end - pieces[-1][0] <= size * _ONE_CHARACTER
+            and not _are_marks(ink, pieces[-1], begin, end, size)
+        ):
             pieces[-1][1] = end
         else:
             pieces.append([begin, end])
     return [cell for begin, end in pieces for cell in _parted(begin, end, max(1, round((end - begin) / size)))]
+
+
+def _are_marks(ink: Ink, above: Sequence[int], begin: int, end: int, size: float) -> bool:
+    """Whether a closing bracket with 。 or 、 after it shares the place of one character."""
+    if above[1] - above[0] > _FLAT * size or end - begin > _SMALL * size:
+        return False
+    bracket, mark = (np.nonzero(ink[top:bottom].any(0))[0] for top, bottom in (above, (begin, end)))
+    is_wide = bracket[-1] - bracket[0] > _WIDE * size
+    return bool(is_wide and mark[-1] - mark[0] < _SMALL * size and 2 * mark[0] > bracket[0] + bracket[-1])
 
 
 def _parted(begin: int, end: int, count: int) -> Sequence[Cell]:
@@ -82,14 +140,27 @@ def _lay(row: Image.Image, column: Image.Image, ink: Ink, cell: Cell, *, size: f
     piece = column.crop((0, begin, column.width, end))
     is_upright_stroke = high > 0.5 * size and wide < 0.3 * size  # the long vowel's mark, dots
     # 一 is thinner than any bracket
-    is_bracket = 0.17 * size < high < 0.45 * size and wide > 0.55 * size and end - begin < 0.5 * size
+    is_bracket = 0.17 * size < high < _FLAT * size and wide > _WIDE * size and end - begin < 0.5 * size
+    is_bracket = is_bracket or (high < _FLAT * size and wide > 0.3 * size and _lies(ink[begin:end], size))
     if is_upright_stroke or is_bracket:
         piece = piece.rotate(90, expand=True, fillcolor=255)
     left, top = (row.height - piece.width) // 2, (row.height - piece.height) // 2
-    is_right = (int(across.min()) + int(across.max())) / 2 > 0.53 * column.width
+    is_right = (int(across.min()) + int(across.max()) + 1 - column.width) / 2 > 0.04 * size
     # 、 and 。 and small kana are at the top right of their place in a column, and at the bottom left in a row.
-    if wide < 0.4 * size and high < 0.4 * size and is_right:
+    if wide < _SMALL * size and high < _SMALL * size and is_right:
         left, top = 2 - int(across.min()), row.height - piece.height
     elif wide < 0.78 * size and high < 0.75 * size and is_right and not (is_upright_stroke or is_bracket):
         left, top = (row.height - column.width) // 2 - round(0.08 * size), round(0.94 * row.height) - piece.height
     row.paste(piece, (at + left, top))
+
+
+def _lies(ink: Ink, size: float) -> bool:
+    """Whether a flat mark lies on its side: a parenthesis, bent at both ends, or the two dots of a colon."""
+    down, across = np.nonzero(ink)
+    left, right = int(across.min()), int(across.max()) + 1
+    third = (right - left) / 3
+    parts = [down[(across >= left + third * at) & (across <= left + third * (at + 1))] for at in range(3)]
+    if not len(parts[1]):
+        return True
+    bends = [float(parts[1].mean() - part.mean()) for part in (parts[0], parts[2]) if len(part)]
+    return min(bends) > _BENT * size or max(bends) < -_BENT * size

@@ -8,9 +8,9 @@ from statistics import fmean
 import numpy as np
 from PIL import Image
 
-from knowledge.parsers.ocr.columns import Row, as_row
+from knowledge.parsers.ocr.columns import Row, as_row, own_part
 from knowledge.parsers.ocr.recognition import LineText, Recogniser
-from knowledge.types.ocr import Quad
+from knowledge.types.ocr import Point, Quad
 
 # What turns an image back that lies turned clockwise; Pillow turns against the clock.
 BACK = {
@@ -45,6 +45,12 @@ class ImageLines:
             self._rows[quad, turn] = None if row is None else (row, self._recogniser.read(row.image))
         return self._rows[quad, turn]
 
+    def without_ruby(self, quad: Quad) -> Quad:
+        """Narrow a column to its own characters, where ruby or ink of its neighbours stands beside them."""
+        left, right = own_part(self._picture(quad, 0))
+        a, b, c, d = quad
+        return between(a, b, left), between(a, b, right), between(d, c, right), between(d, c, left)
+
     def confidence(self, quads: Sequence[Quad], turn: int = 0) -> float:
         """The mean confidence of lines that lie turned."""
         return fmean(self.read(quad, turn).confidence for quad in quads)
@@ -52,6 +58,11 @@ class ImageLines:
     def _picture(self, quad: Quad, turn: int) -> Image.Image:
         cut = cut_out(self.image, quad)
         return cut.transpose(BACK[turn]) if turn else cut
+
+
+def between(one: Point, other: Point, share: float) -> Point:
+    """The point that is this share (0 to 1) of the way from one to the other."""
+    return one[0] + (other[0] - one[0]) * share, one[1] + (other[1] - one[1]) * share
 
 
 def size_of(quad: Quad) -> tuple[int, int]:

