@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from statistics import median_low
+from typing import TypeVar
 
 from knowledge.parsers.ocr.engine import FoundLine
+from knowledge.parsers.ocr.vertical_order import Box, Item, by_blocks
 from knowledge.types.ocr import Quad
 
-Box = tuple[float, float, float, float]
-Item = tuple[Box, FoundLine]
-_TALL = 1.5
+T = TypeVar("T")
+# A table of horizontal text may have some names in columns; a magazine's page of columns may be half figures.
+_VERTICAL_SHARE = 0.3
 # In heights of a line: how wide a gutter is, how long the lines beside it are, what parts blocks, what is one row.
 _GUTTER, _LONG_LINE, _BLOCK_GAP, _SAME_ROW = 0.6, 10.0, 0.3, 0.5
 # A page's last column may be a short one.
@@ -27,9 +29,9 @@ def straight_box(quad: Quad, skew: float) -> Box:
 
 
 def is_vertical_page(lines: Sequence[FoundLine]) -> bool:
-    """Whether most of a page's characters are in columns."""
+    """Whether so many of a page's characters are in columns that these are its text, beside figures and tables."""
     tall = sum(len(line.text) for line in lines if line.is_vertical and len(line.text) > 1)
-    return 2 * tall > sum(len(line.text) for line in lines)
+    return tall > _VERTICAL_SHARE * sum(len(line.text) for line in lines)
 
 
 def in_order(lines: Sequence[FoundLine], skew: float) -> list[FoundLine]:
@@ -37,38 +39,40 @@ def in_order(lines: Sequence[FoundLine], skew: float) -> list[FoundLine]:
     if not lines:
         return []
     items = [(straight_box(line.quad, skew), line) for line in lines]
-    is_vertical = is_vertical_page(lines)
-    if is_vertical:  # a column becomes a row, the rightmost the first
-        items = [((top, -right, bottom, -left), line) for (left, top, right, bottom), line in items]
-    height = median_low(box[3] - box[1] for box, _line in items)
-    return [line for _box, line in _cut(items, height, has_tiers=is_vertical, depth=0)]
+    ordered = by_blocks(items, columns=_columns, rows=_across) if is_vertical_page(lines) else _across(items)
+    return [line for _box, line in ordered]
 
 
-def _cut(items: list[Item], height: float, *, has_tiers: bool, depth: int) -> list[Item]:
-    """Part at a gutter between two columns of long lines, else between blocks, else go row by row.
+def _across(items: Sequence[Item]) -> list[Item]:
+    return _cut(items, _height(items), depth=0)
 
-    What is written the other way stands by itself, such as captions below vertical text. Tiers of vertical text may be
-    nearer to each other than other things of the page are; in a table a narrower gutter would part its columns.
-    """
+
+def _columns(items: Sequence[Item]) -> list[Item]:
+    """Columns of one block: a column becomes a row, the rightmost the first."""
+    rows = [((top, -right, bottom, -left), (box, line)) for box, line in items for left, top, right, bottom in [box]]
+    return [item for _box, item in _rows(rows, _height(rows))]
+
+
+def _height(items: Sequence[tuple[Box, object]]) -> float:
+    return median_low(box[3] - box[1] for box, _line in items)
+
+
+def _cut(items: Sequence[Item], height: float, *, depth: int) -> list[Item]:
+    """Part at the widest gutter between two columns of long lines, else between blocks, else go row by row."""
     if len(items) < _LEAST_LINES or depth > _DEEPEST:
         return _rows(items, height)
-    for gutter in _gaps(items, 0, _GUTTER * height)[: None if has_tiers else 1]:
+    for gutter in _gaps(items, 0, _GUTTER * height)[:1]:
         left = [item for item in items if item[0][2] <= gutter]
         right = [item for item in items if item[0][0] >= gutter]
-        if any(map(_runs_across, (left, right))) or _are_columns(left, right, height):
-            return [one for side in (left, right) for one in _cut(side, height, has_tiers=has_tiers, depth=depth + 1)]
+        if _are_columns(left, right, height):
+            return [one for side in (left, right) for one in _cut(side, height, depth=depth + 1)]
     levels = _gaps(items, 1, _BLOCK_GAP * height)
     if not levels:
         return _rows(items, height)
     level = levels[0]
     above = [item for item in items if item[0][3] <= level]
     below = [item for item in items if item[0][3] > level]
-    return [one for part in (above, below) for one in _cut(part, height, has_tiers=has_tiers, depth=depth + 1)]
-
-
-def _runs_across(items: Sequence[Item]) -> bool:
-    """Whether lines of several characters all run across those of the page."""
-    return all(len(line.text) > 1 and box[3] - box[1] > _TALL * (box[2] - box[0]) for box, line in items)
+    return [one for part in (above, below) for one in _cut(part, height, depth=depth + 1)]
 
 
 def _are_columns(left: Sequence[Item], right: Sequence[Item], height: float) -> bool:
@@ -94,8 +98,8 @@ def _gaps(items: Sequence[Item], axis: int, least: float) -> list[float]:
     return [middle for _width, middle in sorted(found, reverse=True)]
 
 
-def _rows(items: Sequence[Item], height: float) -> list[Item]:
-    rows: list[tuple[float, list[Item]]] = []
+def _rows(items: Sequence[tuple[Box, T]], height: float) -> list[tuple[Box, T]]:
+    rows: list[tuple[float, list[tuple[Box, T]]]] = []
     for item in sorted(items, key=lambda one: one[0][1] + one[0][3]):
         middle = (item[0][1] + item[0][3]) / 2
         if rows and middle < rows[-1][0] + _SAME_ROW * height:

@@ -26,7 +26,7 @@ WEIGHTS = {
     "ppocrv6_rec.onnx": "6f327246b50388f3c176ae304bd95767ea6dc0c9ae92153ef8cbe210b3c14884",
 }
 _LEAST_CONFIDENCE = 0.3
-# How much longer than wide a line is that is read as a column, and one that is laid out in a row as well.
+# How much longer than wide a line is that is read as a column, and one that may have ruby and tells how a page lies.
 _TALL, _COLUMN = 1.5, 2.5
 _SAMPLES, _ENOUGH = 6, 15
 # By how much a page must be read better upside down to be so. Rows of upright characters are read at 0.5 and more even

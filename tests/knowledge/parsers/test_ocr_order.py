@@ -83,3 +83,44 @@ def test_vertical_text_in_two_tiers_is_read_tier_by_tier_before_the_captions_bel
 def test_columns_of_vertical_text_are_read_from_the_right() -> None:
     lines = [line(f"行の文字{at}", (1400 - 70.0 * at, 100, 1440 - 70.0 * at, 1500)) for at in range(12)]
     assert read(lines) == [one.text for one in lines]
+
+
+def test_a_heading_beside_two_tiers_and_a_figure_beside_one_do_not_mix_them() -> None:
+    """No line can be drawn between the tiers: the heading stands in its way."""
+    heading = line("年度の改正の概要", (1480, 100, 1550, 1100))
+    first = [line(f"上の段の行{at}", (1380 - 60.0 * at, 100, 1420 - 60.0 * at, 700)) for at in range(6)]
+    figure = [line(f"図の中の言葉{at}", (200, 120 + 90.0 * at, 700, 160 + 90.0 * at)) for at in range(6)]
+    second = [line(f"中の段の行{at}", (1380 - 60.0 * at, 760, 1420 - 60.0 * at, 1360)) for at in range(19)]
+    third = [line(f"下の段の行{at}", (1520 - 60.0 * at, 1420, 1560 - 60.0 * at, 2000)) for at in range(6)]
+    lines = [heading, *first, *figure, *second, *third]
+    assert read(lines) == [one.text for one in lines]
+
+
+def test_a_heading_between_columns_of_two_tiers_parts_them() -> None:
+    right = [
+        line(f"右の{name}{at}", (1400 - 60.0 * at, top, 1440 - 60.0 * at, top + 600))
+        for name, top in (("上", 100.0), ("下", 760.0))
+        for at in range(5)
+    ]
+    heading = line("次の記事", (1040, 100, 1120, 1360))
+    left = [
+        line(f"左の{name}{at}", (960 - 60.0 * at, top, 1000 - 60.0 * at, top + 600))
+        for name, top in (("上", 100.0), ("下", 760.0))
+        for at in range(5)
+    ]
+    assert read([*right, heading, *left]) == [one.text for one in (*right, heading, *left)]
+
+
+def test_numbers_below_the_columns_of_a_list_stay_with_their_columns() -> None:
+    entries = [
+        line(f"{name}{at}の名前", (1400 - 80.0 * at, top, 1440 - 80.0 * at, bottom))
+        for at in range(8)
+        for name, top, bottom in (("題", 100.0, 700.0 + 30 * (at % 3)), ("頁", 1200.0, 1290.0))
+    ]
+    assert read(entries) == [one.text for one in entries]
+
+
+def test_blocks_beyond_what_a_page_has_are_read_column_by_column() -> None:
+    places = [(37.0 * across, 90.0 * down) for across in range(30) for down in range(10)]
+    specks = [line("点点", (left, top, left + 8, top + 14)) for left, top in places]
+    assert len(read(specks)) == len(specks)
