@@ -15,6 +15,7 @@ from typing import Any
 
 import pypdfium2
 import pypdfium2.raw as pdfium_c
+from lxml import etree
 
 from knowledge.parsers.annotated.docx_comments import PARAGRAPH_ID
 from knowledge.parsers.annotated.notes import is_of_hub
@@ -34,6 +35,7 @@ _W15 = "{http://schemas.microsoft.com/office/word/2012/wordml}"
 _GONE = frozenset({qn("w:del"), qn("w:moveFrom")})
 _ADDED = frozenset({qn("w:ins"), qn("w:moveTo")})
 _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
+_HIDING = (*_GONE, *_ADDED, _FALLBACK)
 LONGEST_CHAIN = 100
 LONGEST_WORDS = 10_000
 
@@ -180,7 +182,7 @@ def _marked_in(root: Element, story: str) -> dict[str, _Marked]:
     spans: dict[str, tuple[int, int]] = {}
     range_start, range_end, reference = (qn(f"w:comment{part}") for part in ("RangeStart", "RangeEnd", "Reference"))
     texts = (qn("w:t"), qn("w:delText"))
-    for element in root.iter(range_start, range_end, reference, *texts, qn("w:noBreakHyphen")):
+    for element, is_hidden in _shown(root, range_start, range_end, reference, *texts, qn("w:noBreakHyphen")):
         number = element.get(qn("w:id"), "")
         if element.tag == range_start:
             begun[number] = at, length
@@ -192,7 +194,7 @@ def _marked_in(root: Element, story: str) -> dict[str, _Marked]:
             found.setdefault(number, _Marked(story=story, start=at, end=at, words=None))
         else:
             at += 1
-            if begun and not any(map(_hides, element.iterancestors())):
+            if begun and not is_hidden:
                 pieces.append((element.text or "") if element.tag in texts else "-")
                 length += len(pieces[-1])
     read = "".join(pieces)
@@ -200,6 +202,16 @@ def _marked_in(root: Element, story: str) -> dict[str, _Marked]:
         number: replace(place, words=read[slice(*spans[number])]) if number in spans else place
         for number, place in found.items()
     }
+
+
+def _shown(root: Element, *tags: str) -> Iterator[tuple[Element, bool]]:
+    """Go through the elements of these tags, each with whether it is in one that hides it."""
+    hiding = 0
+    for event, element in etree.iterwalk(root, events=("start", "end"), tag=(*tags, *_HIDING)):
+        if element.tag in _HIDING:
+            hiding += (1 if event == "start" else -1) if _hides(element) else 0
+        elif event == "start":
+            yield element, hiding > 0
 
 
 def _hides(element: Element) -> bool:
