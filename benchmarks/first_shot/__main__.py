@@ -10,6 +10,11 @@ hub: judge, second opinion, reading. ``--handed-everything`` also (``--only-hand
 whole document and the check list in one request. ``--all-ways`` does all three in one go, rules alone, the whole path
 and everything handed over, and prints one table of them. ``--write FOLDER`` writes findings, rows and a file for blind
 judging.
+
+A round of one's own needs no change here: ``--documents FOLDER``, where FOLDER holds the documents and a
+``sources.jsonl`` and a ``readings.jsonl`` of the form described in the README, measures those rows, all of its rounds
+unless ``--round`` names some.
+
 A round that has been run is not a first shot again: see the README before running one.
 """
 
@@ -27,7 +32,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks.first_shot.outputs import table, write_all
-from benchmarks.first_shot.readings import agreement, readings, rounds, sources
+from benchmarks.first_shot.readings import SOURCES, agreement, readings, rounds, rows_beside, sources
 
 if TYPE_CHECKING:
     from benchmarks.first_shot.readings import Source
@@ -47,7 +52,7 @@ def main() -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--documents", type=Path, help="the folder with the documents named in sources.jsonl")
-    parser.add_argument("--round", type=int, action="append", choices=rounds(), dest="rounds", help="default: 1")
+    parser.add_argument("--round", type=int, action="append", dest="rounds", help="default: 1, or all of FOLDER's own")
     parser.add_argument("--wrong", action="store_true", help="print the rows that are answered otherwise")
     parser.add_argument("--findings", action="store_true", help="print every finding")
     parser.add_argument(
@@ -73,7 +78,11 @@ def main() -> None:
     if asked.documents is None:
         _print_agreement()
         return
-    chosen = [source for source in sources() if source.round in (asked.rounds or [1])]
+    rows = rows_beside(asked.documents)
+    wanted = asked.rounds or (rounds(rows) if rows == asked.documents else [1])
+    if unknown := sorted(set(wanted) - set(rounds(rows))):
+        parser.error(f"{rows / SOURCES} has no round {', '.join(map(str, unknown))}")
+    chosen = [source for source in sources(rows) if source.round in wanted]
     if asked.model:
         with _hub_folder(asked.hub) as folder:
             _run_with_model(chosen, folder, asked)

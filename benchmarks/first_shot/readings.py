@@ -1,4 +1,7 @@
-"""The sources and readings of the first-shot documents, and how far two readings agree. Pure."""
+"""The sources and readings of the first-shot documents, and how far two readings agree. Pure.
+
+They are those of this folder, or of another one that has a ``sources.jsonl`` and a ``readings.jsonl`` of its own.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +17,15 @@ from hub.evaluation.cases import Row
 from review.evaluation.gold_list import to_cases
 
 FOLDER = Path(__file__).resolve().parent
+SOURCES, READINGS = "sources.jsonl", "readings.jsonl"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """Where a document comes from, by what name its readings call it, and in which round it is run."""
+    """Where a document comes from, by what name its readings call it, and in which round it is run.
+
+    ``rows`` is the folder of its readings.
+    """
 
     document: str
     round: int
@@ -29,29 +36,40 @@ class Source:
     licence: str
     bytes: int
     sha256: str
+    rows: Path = FOLDER
+
+
+def rows_beside(documents: Path) -> Path:
+    """Return the folder whose sources and rows count: that of the documents where it has its own, else this one."""
+    return documents if all((documents / name).is_file() for name in (SOURCES, READINGS)) else FOLDER
 
 
 @cache
-def sources() -> tuple[Source, ...]:
-    return tuple(Source(**line) for line in _lines("sources.jsonl"))
+def sources(folder: Path = FOLDER) -> tuple[Source, ...]:
+    return tuple(Source(**line, rows=folder) for line in _lines(folder / SOURCES))
 
 
-def rounds() -> tuple[int, ...]:
+def rounds(folder: Path = FOLDER) -> tuple[int, ...]:
     """The rounds that there are documents of."""
-    return tuple(sorted({source.round for source in sources()}))
+    return tuple(sorted({source.round for source in sources(folder)}))
 
 
 @cache
-def readings() -> tuple[dict[str, Any], ...]:
+def readings(folder: Path = FOLDER) -> tuple[dict[str, Any], ...]:
     """The rows as settled; ``first`` and ``second`` are the two readings, null where one has no such row."""
-    return tuple(_lines("readings.jsonl"))
+    return tuple(_lines(folder / READINGS))
 
 
-def cases(documents: Iterable[str]) -> list[dict[str, Any]]:
+def cases_of(source: Source) -> list[dict[str, Any]]:
+    """Review cases of a document's rows, as `cases`."""
+    return cases([source.document], source.rows)
+
+
+def cases(documents: Iterable[str], folder: Path = FOLDER) -> list[dict[str, Any]]:
     """Review cases of these documents' rows, without those of low confidence; ``rules`` of a row decide it."""
     wanted = set(documents)
-    rows = [Row(number=number, fields=row) for number, row in enumerate(readings()) if row["document"] in wanted]
-    named = {row["id"]: row["rules"] for row in readings() if "rules" in row}
+    rows = [Row(number=number, fields=row) for number, row in enumerate(readings(folder)) if row["document"] in wanted]
+    named = {row["id"]: row["rules"] for row in readings(folder) if "rules" in row}
     found = (case.fields for case in to_cases(rows)[0])
     return [case | ({"rule_id": named[case["id"]]} if case["id"] in named else {}) for case in found]
 
@@ -67,5 +85,5 @@ def agreement(rows: Iterable[Mapping[str, Any]]) -> dict[str, Counter[str]]:
     return dict(found)
 
 
-def _lines(name: str) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in (FOLDER / name).read_text(encoding="utf-8").splitlines()]
+def _lines(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from benchmarks.first_shot.readings import Source, cases
+from benchmarks.first_shot.readings import Source, cases_of
 from hub.evaluation.cases import review_case
 from hub.evaluation.metrics import Judged
 from knowledge.ontology.shipped_files import TOPIC_FILES, read_topic
@@ -69,7 +69,7 @@ def run(source: Source, folder: Path) -> Run:
     target = _target(source, folder)
     done = Run(source=source, text=target.text)
     heard = _said(target, done)
-    for case in cases([source.document]):
+    for case in cases_of(source):
         asked = review_case(case).input
         together = [heard[rule] for rule in asked.get("rule_ids", TOPIC_RULES) if rule in heard]
         said = Said(

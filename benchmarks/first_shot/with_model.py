@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.first_shot.outputs import COUNTED, FindingLine
-from benchmarks.first_shot.readings import Source, cases
+from benchmarks.first_shot.readings import Source, cases_of
 from knowledge.text.folding import fold_compact
 
 MAX_OUTPUT_TOKENS = 16_000
@@ -316,7 +316,7 @@ def _answer_rows(done: Reviewed, review: Any) -> None:
         )
     labels = {topic.code: topic.label_ja for topic in topics}
     was_read = done.steps.get("sweep") == "done"
-    for case in cases([done.source.document]):
+    for case in cases_of(done.source):
         asked = review_case(case).input
         named = [rule for rule in asked.get("rule_ids", TOPIC_RULES) if rule in decided]
         said = Said(
@@ -357,7 +357,7 @@ def _read_whole(source: Source, document_id: str, provider: Any, options: ModelO
         raise RuntimeError(f"{source.document} has no version")
     target = plain_target(version, VersionContent.objects.get(pk=version.pk))
     topics = topics_of(source.document_type)
-    wanted = {case["topic"] for case in cases([source.document]) if "topic" in case}
+    wanted = {case["topic"] for case in cases_of(source) if "topic" in case}
     request = handed_request(
         target.text,
         title=target.title or source.document,
@@ -388,7 +388,7 @@ def _read_whole(source: Source, document_id: str, provider: Any, options: ModelO
     ]
     missing = {topic.code for topic in topics if not read.topics.get(topic.code, True)}
     unsaid = {topic.code for topic in topics if topic.code not in read.topics}
-    for case in cases([source.document]):
+    for case in cases_of(source):
         code = case.get("topic", "")
         if code:
             said = "undecided" if code in unsaid else "fail" if code in missing else "pass"

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections import Counter
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
 
 from benchmarks.first_shot import readings, running
-from benchmarks.first_shot.readings import agreement, cases, rounds, sources
+from benchmarks.first_shot.outputs import write_lines
+from benchmarks.first_shot.readings import FOLDER, agreement, cases, rounds, rows_beside, sources
 from hub.evaluation.cases import review_case
 from review.evaluation.gold_list import DESIGN_TOPICS, TEST_PLAN_TOPICS, is_gold_row
 from review.rules import list_rules
@@ -71,27 +71,34 @@ def test_agreement_counts_rows_of_one_reading_apart() -> None:
     assert agreement(rows) == {"style": {"alike": 1, "otherwise": 1, "one": 1}}
 
 
-def test_a_run_answers_the_rows_of_a_document_and_refuses_another_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_folder_with_rows_of_its_own_is_run_and_another_file_is_refused(tmp_path: Path) -> None:
     content = "# 予約\n\n## 目的\n\n待ち時間を短くするため、予約を受け付ける。サーバーは2台とし、サーバを冗長にする。\n"
     (tmp_path / "G.md").write_text(content, encoding="utf-8")
-    source = replace(
-        sources()[0], document="G.md", document_type="basic_design", sha256=hashlib.sha256(content.encode()).hexdigest()
-    )
-    row = {"document": "G.md", "location": "", "confidence": "high", "note": "", "first": "pass", "second": "pass"}
+    sha256 = hashlib.sha256(content.encode()).hexdigest()
+    told = asdict(sources()[0]) | {"document": "G.md", "document_type": "basic_design", "round": 70, "sha256": sha256}
+    row: dict[str, object] = {
+        "document": "G.md",
+        "location": "",
+        "confidence": "high",
+        "note": "",
+        "first": "pass",
+        "second": "pass",
+    }
     rows = [
         row | {"id": "1", "check_type": "required_section", "item": "目的/背景", "expected": "pass"},
         row | {"id": "2", "check_type": "required_section", "item": "範囲", "expected": "pass"},
         row | {"id": "3", "check_type": "terminology", "item": "サーバー／サーバ", "expected": "fail"},
         row | {"id": "4", "check_type": "consistency", "item": "台数", "expected": "fail", "rules": ["style.tari"]},
     ]
-    monkeypatch.setattr(readings, "_lines", lambda name: json.loads(json.dumps(rows)))
-    readings.readings.cache_clear()
-    try:
-        done = running.run(source, tmp_path)
-    finally:
-        readings.readings.cache_clear()
+    assert rows_beside(tmp_path) == FOLDER
+    write_lines(tmp_path / "sources.jsonl", [{name: told[name] for name in told if name != "rows"}])
+    write_lines(tmp_path / "readings.jsonl", rows)
+
+    assert rows_beside(tmp_path) == tmp_path
+    assert rounds(tmp_path) == (70,)
+    (source,) = sources(tmp_path)
+    done = running.run(source, tmp_path)
+
     assert [(one.said, one.is_wrong) for one in done.answers] == [
         ("pass", False),
         ("fail", True),
