@@ -162,6 +162,11 @@ def may_publish_own(principal: Principal) -> bool:
     return principal.is_superuser or not settings.CONFIG.hub_second_person
 
 
+def may_publish(principal: Principal, draft: Written) -> bool:
+    """Whether the caller may publish a draft: what others wrote, and their own where one person may."""
+    return may_publish_own(principal) or principal.user_id not in draft.writer_ids
+
+
 def require_second_person(principal: Principal, drafts: Iterable[Written]) -> dict[str, object]:
     """Raise Conflict when the caller wrote one of the drafts that they publish, and somebody else has to.
 
@@ -169,8 +174,8 @@ def require_second_person(principal: Principal, drafts: Iterable[Written]) -> di
     """
     published = list(drafts)
     writers = sorted({writer for draft in published for writer in draft.writer_ids})
-    own = [draft for draft in published if principal.user_id in draft.writer_ids]
-    if own and not may_publish_own(principal):
+    own = [draft for draft in published if not may_publish(principal, draft)]
+    if own:
         raise Conflict(
             _("Somebody else must publish what you wrote: {drafts}. It stays a draft. {people} can publish it."),
             code="second_person_needed",

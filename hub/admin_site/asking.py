@@ -21,10 +21,12 @@ def ask_first(
     consequence: str | Promise,
     rows: Sequence[str],
     button: str | Promise,
+    leave: str = "",
 ) -> TemplateResponse | None:
     """Return the page that asks whether to go on, naming the ``rows`` that it is about; None once the answer is yes.
 
-    The answer repeats all that was posted, so that the same view gets it again, with `CONFIRMED`.
+    The answer repeats all that was posted, so that the same view gets it again, with `CONFIRMED`. Who does not go on is
+    led to ``leave``, or to the same address.
     """
     if CONFIRMED in request.POST:
         return None
@@ -37,5 +39,6 @@ def ask_first(
         rows=rows[:MOST_NAMED],
         more=max(len(rows) - MOST_NAMED, 0),
         button=button,
+        leave=leave or request.get_full_path(),
         posted=[(name, value) for name, value in posted if name != "csrfmiddlewaretoken"],
     )

@@ -29,12 +29,13 @@ from knowledge.admin.curated import CuratedAdmin, CuratedRowsMixin, OrderedRowsM
 from knowledge.admin.fields import type_names
 from knowledge.models import Ontology
 from review.admin.entry_rows import EntryRows
-from review.admin.master_pages import acting, copy, diff, export, import_page, lint_by_model
+from review.admin.master_pages import acting, ask_about_later_version, copy, diff, export, import_page, lint_by_model
 from review.curation.item_lint import LintReport, lint_checklist
 from review.curation.master_versions import (
     approve_checklist_version,
     approve_item_version,
     order_entries,
+    put_in_force_since,
     retire_version,
     save_draft,
 )
@@ -111,15 +112,20 @@ class VersionAdmin(CuratedAdmin):
     def save_model(self, request: HttpRequest, obj: Version, form: forms.ModelForm[Version], change: bool) -> None:
         save_draft(principal=principal_of(request), version=obj)
 
+    def facts_of(self, version: Any) -> dict[str, Any]:  # noqa: ANN401 (of the subclass' model)
+        """What the page says of a version besides its lint, for the template."""
+        return {}
+
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponseBase:
         """Show curators what the lint says beside the form."""
         version, principal = self.get_object(request, object_id), principal_of(request)
+        facts = self.facts_of(version) if version is not None else {}
         curates = principal.may(HubRight.MASTERS)
         remarks = self.lint(principal, version).remarks if curates and version is not None else ()
         may_ask = curates and self.master == "item" and is_configured()
-        more = {"remarks": remarks, "may_curate": curates, "may_ask_model": may_ask}
+        more = {**facts, "remarks": remarks, "may_curate": curates, "may_ask_model": may_ask}
         response: HttpResponseBase = super().change_view(
             request, object_id, form_url, {**(extra_context or {}), **more}
         )
@@ -192,7 +198,7 @@ class CheckListAdmin(MasterAdmin):
         "review_checklistversion_diff": ("version/<int:pk>/diff/", diff),
         "review_checklistversion_approve": (
             "version/<int:pk>/approve/",
-            acting(CheckListVersion, approve_checklist_version),
+            acting(CheckListVersion, approve_checklist_version, ask=ask_about_later_version),
         ),
         "review_checklistversion_retire": ("version/<int:pk>/retire/", acting(CheckListVersion, retire_version)),
         "review_checkitemversion_approve": ("item/<int:pk>/approve/", acting(CheckItemVersion, approve_item_version)),
@@ -291,6 +297,9 @@ class CheckListVersionAdmin(VersionAdmin):
         return rows.order_by("checklist__code", "-number")
 
     entries_count = column(_("entries"), "entries_number")
+
+    def facts_of(self, version: CheckListVersion) -> dict[str, Any]:
+        return {"since": put_in_force_since(version)}
 
     def save_formset(self, request: HttpRequest, form: Any, formset: Any, change: bool) -> None:  # noqa: ANN401
         """Number the entries in the order that the form gives, and store them."""

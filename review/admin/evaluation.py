@@ -25,12 +25,13 @@ from hub.evaluation.models import UNFINISHED_RUNS, EvaluationDataset, Evaluation
 from hub.rest.uploads import received_file
 from knowledge.admin.document_picker import titles_of
 from review.admin.evaluation_trend import LABELS, trend_page
-from review.curation.prompts import publish_candidate
+from review.curation.master_versions import put_in_force_since
+from review.curation.prompts import needs_second_person, publish_candidate
 from review.evaluation import cases, datasets, gate, runs
-from review.evaluation.candidates import open_candidates
+from review.evaluation.candidates import Candidate, find_candidate, open_candidates
 from review.evaluation.gate_report import MEASURED, Comparison, GateReport, Standing
 from review.evaluation.schemas import CaseImportOut, deltas_of, evaluation_out, import_out
-from review.models import VERDICTS, CheckType
+from review.models import VERDICTS, CheckListVersion, CheckType, JudgePrompt
 
 # The words for each standing, and the colour of its badge.
 STANDINGS = {
@@ -51,21 +52,36 @@ DEFAULT_ROUNDS = 2
 @require_GET
 def show(request: HttpRequest) -> HttpResponseBase:
     """Show a candidate on each dataset that guards it: measures, intervals, flipped cases."""
+    principal, name = principal_of(request), request.GET.get("candidate", "")
     try:
-        report = gate.look_at(principal_of(request), request.GET.get("candidate", ""))
+        report, candidate = gate.look_at(principal, name), find_candidate(principal, name)
     except HubError as error:
         messages.error(request, str(error))
         return HttpResponseRedirect(reverse("admin:index"))
     return render_page(
         request,
         "admin/evaluation/gate.html",
-        title=_("Before publishing {candidate}").format(candidate=report.candidate),
+        title=_("Before publishing {candidate}").format(candidate=_title_of(candidate)),
         report=report,
+        candidate=_title_of(candidate),
+        needs_second_person=needs_second_person(principal, candidate),
+        version=candidate.version,
+        since=put_in_force_since(candidate.version) if isinstance(candidate.version, CheckListVersion) else None,
         verdicts=dict(VERDICTS),
         guards=[_shown(report, one) for one in report.comparisons],
         is_doubtful=bool(report.of(Standing.WORSE) or report.of(Standing.UNKNOWN)),
         is_open=any(one.standing in (Standing.NOT_MEASURED, Standing.UNKNOWN) for one in report.comparisons),
     )
+
+
+def _title_of(candidate: Candidate) -> str:
+    """What a candidate is called on pages: by its name and, of check lists and prompts, its version."""
+    match candidate.version:
+        case CheckListVersion() as version:
+            return f"{version.checklist} v{version.number}"
+        case JudgePrompt() as prompt:
+            return f"{prompt.get_kind_display()} v{prompt.number}"
+    return str(candidate.version)
 
 
 def _shown(report: GateReport, one: Comparison) -> dict[str, Any]:

@@ -15,6 +15,8 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_POST
 
+from hub.access.principals import HubRight
+from hub.admin_site.asking import ask_first
 from hub.admin_site.carried_file import carry_file, chosen_file
 from hub.admin_site.keyset import whole_number
 from hub.admin_site.pages import errors_as_messages, principal_of, render_page
@@ -36,19 +38,44 @@ XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 
 
 def acting(
-    model: type[CheckItemVersion | CheckListVersion], action: Callable[..., None]
+    model: type[CheckItemVersion | CheckListVersion],
+    action: Callable[..., None],
+    ask: Callable[[HttpRequest, Any], HttpResponseBase | None] = lambda _request, _version: None,
 ) -> Callable[..., HttpResponseBase]:
-    """Return the page that approves or retires a version of a check list or item, and goes back to it."""
+    """Return the page that approves or retires a version of a check list or item, and goes back to it.
+
+    ``ask`` gives the page that asks first, None where nothing is to be asked.
+    """
 
     @require_POST
     def act(request: HttpRequest, pk: int) -> HttpResponseBase:
         version = get_object_or_404(model, pk=pk)
+        if asked := ask(request, version):
+            return asked
         with errors_as_messages(request):
             action(principal=principal_of(request), version=version)
             messages.success(request, f"{version}: {version.get_status_display()}")
         return _to(version)
 
     return act
+
+
+def ask_about_later_version(request: HttpRequest, version: CheckListVersion) -> HttpResponseBase | None:
+    """Return the page that asks whether a draft is to replace what came into force after it was begun."""
+    since = master_versions.put_in_force_since(version)
+    if since is None or not principal_of(request).may(HubRight.MASTERS):
+        return None
+    return ask_first(
+        request,
+        title=_("Approve {version}").format(version=version),
+        consequence=_(
+            "{since} came into force after {version} was begun. What it changed is taken back where {version} does not "
+            "hold it."
+        ).format(since=since, version=version),
+        rows=[f"{since} → {version}"],
+        button=_("Approve"),
+        leave=reverse("admin:review_checklistversion_diff", args=[version.pk]) + f"?base={since.number}",
+    )
 
 
 @require_POST

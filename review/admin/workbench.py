@@ -16,14 +16,14 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
 from hub.access.principals import HubRight, Principal
-from hub.access.versions import may_publish_own
+from hub.access.versions import may_publish, may_publish_own
 from hub.admin_site.overtaken import digest_of
 from hub.admin_site.pages import admin_page, badge, errors_as_messages, principal_of, render_page
 from hub.core.errors import HubError, NotFound
 from hub.core.languages import in_language
 from knowledge.admin.document_picker import titles_of
 from review.admin.workbench_form import KEPT, ROW_FIELDS, WorkbenchForm, line_parts, rules_to_pick
-from review.curation.master_versions import approve_checklist_version, put_into_checklist, save_draft
+from review.curation.master_versions import approve_checklist_version, is_stored, put_into_checklist, save_draft
 from review.curation.trying import compare_verdicts, reviews_to_compare, try_item, unusable
 from review.masters.content import LIST_CRITERIA
 from review.masters.listing import content_of, list_checklists
@@ -49,13 +49,15 @@ def workbench(request: HttpRequest) -> HttpResponseBase:
     principal = curator_of(request)
     version = _draft_of(request)
     form = _form(request, principal, version)
-    if request.method == "POST" and form.is_valid() and _is_up_to_date(form):
+    if request.method == "POST" and form.is_valid() and _is_up_to_date(form) and _may_go_on(request, form):
+        is_changed = not is_stored(form.instance)
         try:
             stored = _store(principal, form)
         except HubError as error:
             form.add_error(None, str(error))
         else:
-            messages.success(request, _("{version} is stored as a draft.").format(version=stored))
+            if is_changed or "publish" not in request.POST:
+                messages.success(request, _("{version} is stored as a draft.").format(version=stored))
             if "publish" in request.POST:
                 _publish(request, principal, stored, form.cleaned_data["checklist"])
             return _onwards(stored, form)
@@ -71,6 +73,7 @@ def workbench(request: HttpRequest) -> HttpResponseBase:
         parts=line_parts(),
         seen=_digest(version),
         names=titles_of(principal, form.document_ids),
+        may_publish=_may_publish(principal, version),
         may_publish_own=may_publish_own(principal),
     )
 
@@ -203,6 +206,28 @@ def _is_up_to_date(form: WorkbenchForm) -> bool:
     form.add_error(
         None,
         _("This draft was stored meanwhile, by somebody else or in another tab. Yours is kept below: store it again."),
+    )
+    return False
+
+
+def _may_publish(principal: Principal, version: CheckItemVersion) -> bool:
+    """Whether the person may publish a draft as it is stored; what is not stored yet would be theirs."""
+    return may_publish(principal, version) if version.pk else may_publish_own(principal)
+
+
+def _may_go_on(request: HttpRequest, form: WorkbenchForm) -> bool:
+    """Whether a draft that is to be published with changes may be published by who makes them; else the form says so.
+
+    Stored first, it would be a draft that nobody of its writers may publish.
+    """
+    if "publish" not in request.POST or may_publish_own(principal_of(request)) or is_stored(form.instance):
+        return True
+    form.add_error(
+        None,
+        _(
+            "Nothing is stored yet: who changes a draft cannot publish it. Publish it without a change, or store it as "
+            "a draft and ask another curator to publish it."
+        ),
     )
     return False
 

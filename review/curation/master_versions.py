@@ -76,8 +76,14 @@ def create_checklist(
 
 
 def save_draft(*, principal: Principal, version: CheckItemVersion | CheckListVersion) -> None:
-    """Store a draft, new ones under the next number; the caller becomes its author. Raises Conflict for others."""
+    """Store a draft, new ones under the next number; the caller becomes its author. Raises Conflict for others.
+
+    A draft of an item that is stored just so stays as it is, with those who wrote it. The row of a check list is not
+    all of it: who stores one without a change may have changed its entries.
+    """
     principal.require_hub(HubRight.MASTERS)
+    if isinstance(version, CheckItemVersion) and is_stored(version):
+        return
     with transaction.atomic():
         if version._state.adding:
             version.number = _next_number(version)
@@ -86,6 +92,13 @@ def save_draft(*, principal: Principal, version: CheckItemVersion | CheckListVer
         note_writer(version, principal)
         version.save()
         record_event(principal, "MASTER_CHANGE", _resource(version))
+
+
+def is_stored(version: CheckItemVersion) -> bool:
+    """Whether a draft of an item is stored with just the content and the reason that it has here. One query."""
+    drafts = CheckItemVersion.objects.select_related("item").filter(pk=version.pk, status=MasterStatus.DRAFT)
+    stored = drafts.first() if version.pk else None
+    return stored is not None and (content_of(stored), stored.reason) == (content_of(version), version.reason)
 
 
 def draft_item(*, principal: Principal, content: ItemContent, reason: str = "") -> CheckItemVersion:
@@ -196,7 +209,8 @@ def approve_checklist_version(
 def put_into_checklist(*, principal: Principal, item: CheckItemVersion, code: str) -> CheckListVersion:
     """Give a draft of a check list that is the version in force with this draft of an item, new items at its end.
 
-    A draft that is just that, as an earlier call left it, is given again. Raises NotFound for the check list.
+    A draft that is just that, as an earlier call left it, is given again. Nothing in it is new but the item, so those
+    who wrote the item count as who wrote it, and the caller as its author. Raises NotFound for the check list.
     """
     principal.require_hub(HubRight.MASTERS)
     checklist = get_checklist(code)
@@ -211,7 +225,27 @@ def put_into_checklist(*, principal: Principal, item: CheckItemVersion, code: st
         for draft in drafts:
             if item_versions_of(draft) == wanted:
                 return draft
-        return draft_checklist(principal=principal, checklist=checklist, items=wanted, reason=item.reason)
+        made = draft_checklist(principal=principal, checklist=checklist, items=wanted, reason=item.reason)
+        made.writer_ids = item.writer_ids
+        made.save(update_fields=["writer_ids"])
+        return made
+
+
+def put_in_force_since(version: CheckListVersion) -> CheckListVersion | None:
+    """The version in force that was approved after a draft of the same list was begun, and that it would replace.
+
+    What that one changed, the draft takes back, unless it holds the same. None where there is no such version.
+    """
+    current = version_in_force(version.checklist)
+    if version.status != MasterStatus.DRAFT or current is None or current.approved_at is None:
+        return None
+    is_later = current.number < version.number and current.approved_at > version.created_at
+    return current if is_later else None
+
+
+def drafts_in(version: CheckListVersion) -> list[CheckItemVersion | CheckListVersion]:
+    """What approving a draft of a check list puts in force: the list, and the drafts of items that it holds."""
+    return [version, *(item for item in item_versions_of(version) if item.status == MasterStatus.DRAFT)]
 
 
 def retire_version(*, principal: Principal, version: CheckItemVersion | CheckListVersion) -> None:

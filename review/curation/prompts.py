@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from pydantic import BaseModel, Field
 
 from hub.access.principals import HubRight, Principal, Scope
-from hub.access.versions import PublicationStatus, publish, require_second_person, save_draft, take_draft
+from hub.access.versions import PublicationStatus, may_publish, publish, require_second_person, save_draft, take_draft
 from hub.core.errors import Conflict, InvalidInput, NotFound
 from hub.core.shapes import filled
 from hub.llm.budget import Budget
@@ -22,8 +22,8 @@ from knowledge.documents.documents import get_document
 from knowledge.embedding_sets.switching import switch_to
 from knowledge.guidelines.editions import articles_of, editions_in_force
 from knowledge.models import EmbeddingSet, VersionContent
-from review.curation.master_versions import approve_checklist_version
-from review.evaluation.candidates import find_candidate, find_prompt, prompt_candidate
+from review.curation.master_versions import approve_checklist_version, drafts_in
+from review.evaluation.candidates import Candidate, find_candidate, find_prompt, prompt_candidate
 from review.evaluation.gate import let_through
 from review.judging.excerpts import plain_target, planted_in
 from review.judging.gathering import Gatherer
@@ -162,6 +162,16 @@ def prompt_out(prompt: JudgePrompt) -> PromptOut:
     """A version of a prompt. Expects the author to be selected."""
     author = prompt.author.get_username() if prompt.author else None
     return filled(PromptOut, prompt, version=prompt.number, candidate=prompt_candidate(prompt).name, author=author)
+
+
+def needs_second_person(principal: Principal, candidate: Candidate) -> bool:
+    """Whether publishing a candidate would be refused to the caller, who wrote it or a part of it."""
+    match candidate.version:
+        case CheckListVersion() as version:
+            return not all(may_publish(principal, draft) for draft in drafts_in(version))
+        case JudgePrompt() as prompt:
+            return not may_publish(principal, prompt)
+    return False
 
 
 def publish_candidate(*, principal: Principal, name: str) -> None:

@@ -238,6 +238,71 @@ def test_what_was_stored_meanwhile_is_said_at_the_workbench_and_what_was_typed_s
     assert curator_client.get(f"{address}?draft=999999").status_code == 404
 
 
+def test_a_draft_that_another_curator_does_not_change_is_published_by_them_mend5(
+    curator_client: Any, second_client: Any
+) -> None:
+    code, address = "test-plan", reverse("admin:review_workbench")
+    typed = {
+        "code": "X-56",
+        "name_ja": "版の記載",
+        "priority": "medium",
+        "patterns": "必須: 第[0-9]+版",
+        "checklist": code,
+    }
+    curator_client.post(address, typed)
+    draft = CheckItemVersion.objects.get(item__code="X-56")
+    page = f"{address}?draft={draft.pk}&checklist={code}"
+    publish = {"publish": "1"}
+    assert 'name="publish"' not in curator_client.get(page).content.decode()
+    opened = second_client.get(page)
+    assert 'name="publish"' in opened.content.decode()
+    form = {**typed, "seen": opened.context["seen"], "name_en": draft.name_en} | publish
+    changed = second_client.post(page, {**form, "name_ja": "別の名称"})
+    assert changed.status_code == 200
+    assert "変更した人は公開できません" in changed.content.decode()
+    assert second_client.post(page, form).status_code == 302
+    draft.refresh_from_db()
+    assert (draft.status, draft.name_ja, len(draft.writer_ids)) == (MasterStatus.APPROVED, "版の記載", 1)
+    line = AuditEvent.objects.filter(action="MASTER_PUBLISH", resource__startswith="checklistversion").latest("pk")
+    assert (line.details["written_by"], line.details["published_alone"]) == (draft.writer_ids, False)
+
+
+def test_a_list_that_came_into_force_after_a_draft_was_begun_is_said_before_it_is_replaced_mend5(
+    curator_client: Any, second_client: Any
+) -> None:
+    checklist = CheckList.objects.get(code="test-plan")
+    for _time in range(2):
+        curator_client.post(reverse("admin:review_checklist_copy", args=[checklist.pk]))
+    later, earlier = checklist.versions.filter(status=MasterStatus.DRAFT).order_by("-number")
+    approve = [reverse("admin:review_checklistversion_approve", args=[one.pk]) for one in (earlier, later)]
+    page = reverse("admin:review_checklistversion_change", args=[later.pk])
+    said = f"{earlier} の適用が始まりました"
+    assert said not in second_client.get(page).content.decode()
+    assert second_client.post(approve[0]).status_code == 302
+    assert said in second_client.get(page).content.decode()
+    gate = reverse("admin:evaluation_gate") + f"?candidate=checklist:test-plan@{later.number}"
+    assert said in second_client.get(gate).content.decode()
+    asked = second_client.post(approve[1])
+    assert said in asked.content.decode()
+    assert version_in_force(checklist) == earlier
+    assert second_client.post(approve[1], {"confirmed": "1"}).status_code == 302
+    assert version_in_force(checklist) == later
+
+
+def test_the_page_before_a_publication_names_the_list_and_offers_nothing_that_is_refused_mend5(
+    curator_client: Any, second_client: Any
+) -> None:
+    checklist = CheckList.objects.get(code="test-plan")
+    curator_client.post(reverse("admin:review_checklist_copy", args=[checklist.pk]))
+    draft = checklist.versions.latest("number")
+    address = reverse("admin:evaluation_gate") + f"?candidate=checklist:test-plan@{draft.number}"
+    own, others = (client.get(address).content.decode() for client in (curator_client, second_client))
+    publish = reverse("admin:evaluation_gate_publish")
+    assert (publish in own, publish in others) == (False, True)
+    assert f"{checklist.name_ja} v{draft.number} を公開する前に" in own
+    assert "ほかのキュレーターが公開する" in own
+
+
 def test_rows_that_take_each_others_items_are_refused_at_their_field(curator_client: Any) -> None:
     published = CheckListVersion.objects.filter(status=MasterStatus.APPROVED).earliest("pk")
     curator_client.post(reverse("admin:review_checklist_copy", args=[published.checklist_id]))
