@@ -6,6 +6,8 @@ While none comes nothing is swept, sealed, kept or alerted. The moments are of t
 from __future__ import annotations
 
 import logging
+import math
+from contextlib import suppress
 
 import redis
 from django.conf import settings
@@ -33,11 +35,11 @@ def give_sign() -> None:
 def sent_seconds_ago() -> float | None:
     """Give how long ago beat sent something; None when it never has, or the queue was emptied since.
 
+    What is kept and is no moment until now says nothing either.
+
     :raises redis.RedisError: Valkey is away.
     """
-    client = client_of(settings.REDIS_CLIENT_URL)
-    sent = client.get(SENT_KEY)
-    return max(0.0, _now(client) - float(sent)) if sent else None
+    return _seconds_since(SENT_KEY, client_of(settings.REDIS_CLIENT_URL))
 
 
 def silent_seconds() -> float:
@@ -49,9 +51,20 @@ def silent_seconds() -> float:
     if ago is not None:
         return ago
     client = client_of(settings.REDIS_CLIENT_URL)
-    now = _now(client)
-    client.set(MISSED_KEY, now, nx=True)
-    return max(0.0, now - float(client.get(MISSED_KEY) or now))
+    missed = _seconds_since(MISSED_KEY, client)
+    if missed is None:
+        client.set(MISSED_KEY, _now(client))
+    return missed or 0.0
+
+
+def _seconds_since(key: str, client: redis.Redis) -> float | None:
+    """How long ago the moment was that is kept there; None for none, and for what is no finite number or to come."""
+    kept, ago = client.get(key), math.nan
+    if kept is None:
+        return None
+    with suppress(ValueError):
+        ago = _now(client) - float(kept)
+    return ago if 0 <= ago < math.inf else None
 
 
 def _now(client: redis.Redis) -> float:

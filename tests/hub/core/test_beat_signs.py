@@ -65,3 +65,14 @@ def test_silence_is_reckoned_from_when_it_was_first_missed():
     assert silent_seconds() < 60
     client.delete(SENT_KEY)
     assert silent_seconds() < 60  # anew, not from five minutes ago
+
+
+@pytest.mark.parametrize("written", ["9e18", "nan", "inf", "-inf", "x", "", "5分前"])
+def test_what_is_no_moment_until_now_is_no_sign(written):
+    client = client_of(settings.REDIS_CLIENT_URL)
+    client.set(SENT_KEY, written)
+    assert sent_seconds_ago() is None
+    client.set(MISSED_KEY, written)
+    assert silent_seconds() == 0.0
+    client.incrbyfloat(MISSED_KEY, -300)  # it is reckoned from that look
+    assert 300 <= silent_seconds() < 360
