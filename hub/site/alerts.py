@@ -37,7 +37,7 @@ from knowledge.documents.sources import visible_sources
 from knowledge.documents.workers import worker_is_alive, wrong_clocks
 from knowledge.generations.generations import LATE_S, lags
 from knowledge.models import DocumentVersion, Source
-from knowledge.models.documents import IN_WORK, DocumentStatus
+from knowledge.models.documents import ARRIVED_AT, IN_WORK, DocumentStatus
 from knowledge.storage import pending_removals
 from mcp_bridge.threads import in_thread
 from review.models import Review
@@ -134,7 +134,7 @@ def _work() -> dict[str, str]:
 def _index_lag() -> dict[str, str]:
     """Documents that wait to become searchable; those whose pages are read by OCR take their time."""
     late = Now() - LAG_TOLD_AFTER
-    waiting = DocumentVersion.objects.filter(status__in=IN_WORK, created_at__lt=late)
+    waiting = DocumentVersion.objects.alias(arrived_at=ARRIVED_AT).filter(status__in=IN_WORK, arrived_at__lt=late)
     waiting = waiting.exclude(status=DocumentStatus.READING)
     if not (count := waiting.count()):
         return {}

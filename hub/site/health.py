@@ -13,7 +13,7 @@ import redis
 from django.conf import settings
 from django.db import Error as DatabaseError
 from django.db.models import Count, DurationField, ExpressionWrapper, F, Min, QuerySet, Sum
-from django.db.models.functions import Now
+from django.db.models.functions import Coalesce, Now
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.http.request import split_domain_port
 from django.utils import timezone
@@ -38,7 +38,7 @@ from knowledge.documents.workers import ALIVE_WITHIN
 from knowledge.generations.generations import Lag, lags
 from knowledge.index.changes import has_engine
 from knowledge.models import DocumentStatus, DocumentVersion, IndexGeneration, WorkerHeartbeat
-from knowledge.models.documents import IN_WORK
+from knowledge.models.documents import ARRIVED_AT, IN_WORK
 from review.models import Review
 from review.models.reviews import UNFINISHED, ReviewStatus
 
@@ -135,8 +135,8 @@ class DatabaseMetrics:
         oldest.add_metric(["documents"], _age(documents, "queued_at"))
         oldest.add_metric(["reviews"], _age(reviews, "created_at"))
         yield oldest
-        lag = "Age of the oldest document version that waits to become searchable, since it arrived."
-        yield GaugeMetricFamily("hub_index_lag_seconds", lag, value=_age(documents, "created_at"))
+        lag = "Age of the oldest document version that waits to become searchable, since it arrived or was read anew."
+        yield GaugeMetricFamily("hub_index_lag_seconds", lag, value=_age(documents, ARRIVED_AT))
         yield from _engine_lag()
         yield from _replicas()
         yield _failures()
@@ -149,7 +149,8 @@ class DatabaseMetrics:
         yield _durations(
             "hub_review", Review.objects.filter(status=ReviewStatus.COMPLETED), "started_at", "from start to completion"
         )
-        yield _durations("hub_ingestion", DocumentVersion.objects.all(), "created_at", "from arrival to the end")
+        versions = DocumentVersion.objects.annotate(arrived_at=ARRIVED_AT)
+        yield _durations("hub_ingestion", versions, "arrived_at", "from arrival, or reading anew, to the end")
 
 
 def _engine_lag() -> Iterator[Metric]:
@@ -217,7 +218,7 @@ def _failures() -> Metric:
     return gauge
 
 
-def _age(rows: QuerySet[DocumentVersion] | QuerySet[Review], field: str) -> float:
+def _age(rows: QuerySet[DocumentVersion] | QuerySet[Review], field: str | Coalesce) -> float:
     first = rows.aggregate(first=Min(field))["first"]
     return max(0.0, (timezone.now() - first).total_seconds()) if first else 0.0
 

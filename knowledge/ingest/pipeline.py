@@ -175,6 +175,7 @@ def reset(version_id: int) -> None:
         ocr_pages=None,
         ocr_pages_read=None,
         ocr_started_at=None,
+        reset_at=Now(),
         queued_at=Now(),
     )
 

@@ -8,6 +8,7 @@ from django.conf import settings
 from django.contrib.postgres.expressions import ArraySubquery
 from django.db import models
 from django.db.models import F, Q
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
@@ -217,6 +218,7 @@ IN_WORK = (
     DocumentStatus.CHUNKING,
     DocumentStatus.EMBEDDING,
 )
+ARRIVED_AT = Coalesce("reset_at", "created_at")  # when a version last came to the start of the pipeline
 
 
 class DocumentVersion(models.Model):
@@ -227,8 +229,9 @@ class DocumentVersion(models.Model):
     ``has_own_policy`` its uploader chose it, and no embedding set's default takes its place. ``anonymised`` says how
     much of each kind was replaced before it was stored; null when nothing was to be; ``asked_anonymising`` is what
     its uploader asked to have replaced, which a mended file is asked for again. ``ocr_pages`` are the pictures that OCR
-    reads of it, null where it reads none. ``type_before`` and ``type_given`` are the document's types
-    before and after its upload, where that changed it.
+    reads of it, null where it reads none. ``reset_at`` is when it was last put back to the start of the pipeline, and
+    ``queued_at`` when a stage was last due, or given out again. ``type_before`` and ``type_given`` are the document's
+    types before and after its upload, where that changed it.
     """
 
     public_id = models.CharField(max_length=40, unique=True, default=partial(new_id, "ver"), editable=False)
@@ -268,6 +271,7 @@ class DocumentVersion(models.Model):
     ocr_started_at = models.DateTimeField(null=True, editable=False)
     ocr_cancelled = models.BooleanField(default=False, editable=False)
     created_at = models.DateTimeField(_("created"), default=timezone.now, editable=False)
+    reset_at = models.DateTimeField(null=True, editable=False)
     queued_at = models.DateTimeField(default=timezone.now, editable=False)
     finished_at = models.DateTimeField(_("finished"), null=True, editable=False)
 

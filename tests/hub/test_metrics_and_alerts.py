@@ -17,6 +17,7 @@ from hub.core.measures import count_request
 from hub.llm.budget import Budget
 from hub.llm.errors import BudgetExceeded
 from hub.site import alerts, counted_troubles
+from knowledge.ingest.pipeline import reset, take_stuck
 from knowledge.models import DocumentVersion
 from mcp_bridge.errors import internal_error
 from review.models import CheckListVersion, Review
@@ -210,6 +211,22 @@ def test_documents_that_wait_to_be_searchable_are_said_though_somebody_works_on_
         assert found["index_lag"] == "6 documents have waited for more than 30 minutes to become searchable."
         versions.update(status="reading")  # by OCR, which takes its time
         assert "index_lag" not in alerts.troubles()
+
+
+def test_an_old_document_that_is_read_anew_has_waited_since_then(client, received, versions):
+    month_ago = timezone.now() - timedelta(days=30)
+    versions.update(created_at=month_ago, queued_at=month_ago, status="ready", finished_at=month_ago)
+    version = versions.first()
+    reset(version.pk)
+    assert "index_lag" not in alerts.troubles()
+    now = samples(client.get("/metrics", headers=HERE).content)
+    assert now["hub_index_lag_seconds", ()] < 60
+    DocumentVersion.objects.filter(pk=version.pk).update(reset_at=timezone.now() - timedelta(minutes=31))
+    take_stuck()  # a sweep that gives it out again ends no waiting
+    assert "index_lag" in alerts.troubles()
+    DocumentVersion.objects.filter(pk=version.pk).update(status="ready", finished_at=timezone.now())
+    now = samples(client.get("/metrics", headers=HERE).content)
+    assert 31 * 60 <= now["hub_ingestion_seconds_sum", ()] < 32 * 60  # and no month
 
 
 def test_a_quiet_hub_says_nothing(received):
