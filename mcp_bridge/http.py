@@ -130,7 +130,7 @@ class McpApps:
             scope = {**scope, "path": path + "/"}  # spares clients a redirect, on which some lose their token
         name = _server_name(path)
         with OPEN_MCP.labels(name).track_inprogress():
-            answer = _counting(self._noting(send, scope, name), scope["method"], name)
+            answer = _Counted(self._noting(send, scope, name), scope["method"], name)
             explained = _explaining(answer)
             if path.startswith(PREFIXES[1]) and name != FIXTURE:
                 await _describe(name, scope["method"], answer)
@@ -140,6 +140,7 @@ class McpApps:
                 return
             try:
                 caller = await admit(scope, self._tokens, self._counter)
+                answer.is_known = caller is not None
                 begins = caller is not None and opens_session(scope)
                 session = self._sessions.begin(name, user_id=caller.user_id) if caller and begins else None
             except (RateLimited, Unavailable) as error:
@@ -212,13 +213,19 @@ def _asgi_app(server: HubServer) -> AsgiApp:
     )
 
 
-def _counting(send: Send, method: str, name: str) -> Send:
-    async def count(message: Message) -> None:
-        if message["type"] == "http.response.start":
-            count_request(method=method, route=f"{PREFIXES[0]}{name}/", status=message["status"])
-        await send(message)
+class _Counted:
+    """Sends an answer on and counts it; ``is_known`` as soon as its caller is."""
 
-    return count
+    def __init__(self, send: Send, method: str, name: str) -> None:
+        self._send = send
+        self._method = method
+        self._route = f"{PREFIXES[0]}{name}/"
+        self.is_known = False
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            count_request(method=self._method, route=self._route, status=message["status"], is_known=self.is_known)
+        await self._send(message)
 
 
 def _loopback_only(app: AsgiApp) -> AsgiApp:

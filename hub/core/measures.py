@@ -124,7 +124,7 @@ MCP_FAILURES = Family(
 )
 HTTP_ANSWERS = Family(
     name="hub_http_answers",
-    text="HTTP requests of all web processes, /readyz apart; outcome: answered, or failed with a status from 500 on.",
+    text="HTTP requests; outcome: answered, to callers with a sign-in or token, or failed with a status from 500 on.",
     labels=("outcome",),
 )
 BUDGET_REFUSALS = Family(
@@ -232,11 +232,16 @@ def count(*points: Point) -> None:
     _store.add(points)
 
 
-def count_request(*, method: str, route: str | None, status: int) -> None:
-    """Count an answered request; ``route`` is the pattern, None where nothing is."""
+def count_request(*, method: str, route: str | None, status: int, is_known: bool) -> None:
+    """Count an answered request; ``route`` is the pattern, None where nothing is; ``is_known``: its caller.
+
+    What strangers are answered, probes among it, is no part of the share that fails: anybody could make that small.
+    """
     REQUESTS.labels(method if method in METHODS else UNKNOWN, route or UNKNOWN, str(status)).inc()
-    if route != READINESS:
-        count(Point(family=HTTP_ANSWERS, labels=("failed" if status >= 500 else "answered",), value=1))
+    if status >= 500 and route != READINESS:
+        count(Point(family=HTTP_ANSWERS, labels=("failed",), value=1))
+    elif status < 500 and route is not None and is_known:
+        count(Point(family=HTTP_ANSWERS, labels=("answered",), value=1))
 
 
 @atexit.register

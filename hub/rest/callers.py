@@ -37,7 +37,7 @@ class KnownCallers:
 
     def note(self, request: HttpRequest) -> None:
         """Remember who a request that was answered came from, where that was found out."""
-        name = _found(request)
+        name = known_caller(request)
         if name is None:
             return
         with self._lock:
@@ -57,7 +57,8 @@ def _digest(request: HttpRequest) -> bytes:
     return hashlib.sha256(credential.encode("utf-8", "surrogateescape")).digest()
 
 
-def _found(request: HttpRequest) -> str | None:
+def known_caller(request: HttpRequest) -> str | None:
+    """Name the person whose token or session was accepted for a request; None for strangers. Without a query."""
     principal: Principal | None = getattr(request, "principal", None)
     if principal is not None:
         return caller_name(principal)

@@ -20,6 +20,7 @@ from hub.core.errors import Forbidden, HubError, NotFound
 from hub.core.ids import new_id
 from hub.core.measures import UNKNOWN, count_request
 from hub.core.tracing import PARENT_HEADER, Span, span
+from hub.rest.callers import known_caller
 from hub.rest.errors import MethodNotAllowed
 from hub.rest.heads import is_allowed_origin
 from hub.rest.problems import is_api_call, problem_response, respond_to_exception
@@ -93,7 +94,8 @@ def _traced(request: HttpRequest, call: CallContext) -> AbstractContextManager[S
 
 
 def _count(request: HttpRequest, response: HttpResponseBase) -> None:
-    count_request(method=request.method or "", route=_route(request), status=response.status_code)
+    is_known = known_caller(request) is not None
+    count_request(method=request.method or "", route=_route(request), status=response.status_code, is_known=is_known)
 
 
 def _route(request: HttpRequest) -> str | None:

@@ -12,8 +12,9 @@ from hub.core.measures import BUDGET_REFUSALS, HTTP_ANSWERS, MCP_FAILURES, total
 
 WITHIN = timedelta(minutes=15)
 MCP_FAILING_FROM = 5  # there should be none
-FAILING_FROM = 5
-ERRORS_SHARE = 0.05  # of all requests
+FAILING_FROM = 5  # and more than the share
+ERRORS_SHARE = 0.05  # of what known callers asked for
+FAILING_ANYHOW_FROM = 20  # however much one of them asks for beside
 _SUMS = "alerts:sums:"
 
 
@@ -37,7 +38,7 @@ def _mcp() -> dict[str, str]:
 
 def _errors() -> dict[str, str]:
     failed, every = _new("failed", total(HTTP_ANSWERS, "failed")), _new("every", total(HTTP_ANSWERS))
-    if failed < FAILING_FROM or failed <= ERRORS_SHARE * every:
+    if failed < FAILING_ANYHOW_FROM and (failed < FAILING_FROM or failed <= ERRORS_SHARE * every):
         return {}
     said = _(
         "Requests are failing for reasons inside the hub: %(failed)d of %(total)d within 15 minutes. The log says why."

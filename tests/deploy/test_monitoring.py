@@ -13,6 +13,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from hub.backups.models import BackupRun
 from hub.core.measures import FAMILIES
+from hub.site.counted_troubles import ERRORS_SHARE, FAILING_ANYHOW_FROM, FAILING_FROM, WITHIN
 
 ROOT = Path(__file__).resolve().parents[2]
 DEPLOY = ROOT / "deploy"
@@ -39,6 +40,15 @@ def test_every_metric_that_is_asked_for_is_there(client):
     asked = {name for expression in expressions() for name in NAME.findall(expression)}
     assert len(asked) > 15
     assert asked - known == set()
+
+
+def test_failing_requests_are_told_from_the_same_numbers_on_as_by_the_hub_itself():
+    rules = yaml.safe_load((DEPLOY / "prometheus" / "hub-rules.yml").read_text())["groups"]
+    (rule,) = [rule["expr"] for group in rules for rule in group["rules"] if rule["alert"] == "HubErrors"]
+    assert set(NAME.findall(rule)) == {"hub_http_answers_total"}  # of callers who are known
+    bounds = [float(number) for number in re.findall(r">=? ([0-9.]+)", rule)]
+    assert bounds == [FAILING_ANYHOW_FROM, FAILING_FROM, ERRORS_SHARE]
+    assert set(re.findall(r"\[(\d+)m\]", rule)) == {str(int(WITHIN.total_seconds() // 60))}
 
 
 def test_what_the_compose_file_mounts_of_ours_is_there():

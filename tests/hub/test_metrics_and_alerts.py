@@ -13,7 +13,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from hub.access.principals import Scope, local_operator
 from hub.access.services import create_token
-from hub.core.measures import count_request
+from hub.core.measures import HTTP_ANSWERS, count_request, total
 from hub.llm.budget import Budget
 from hub.llm.errors import BudgetExceeded
 from hub.site import alerts, counted_troubles
@@ -172,9 +172,9 @@ def test_failing_mcp_requests_are_said_from_five_within_a_quarter_of_an_hour(rec
     assert [item["type"] for item in received] == ["failure", "success"]
 
 
-def answer(times: int, status: int, route: str = "api/v1/search") -> None:
+def answer(times: int, status: int, route: str | None = "api/v1/search", *, is_known: bool = True) -> None:
     for _time in range(times):
-        count_request(method="POST", route=route, status=status)
+        count_request(method="POST", route=route, status=status, is_known=is_known)
 
 
 def test_failing_requests_are_said_from_five_and_one_in_twenty_on(received, monkeypatch):
@@ -191,6 +191,38 @@ def test_failing_requests_are_said_from_five_and_one_in_twenty_on(received, monk
     monkeypatch.setattr(counted_troubles, "clock", lambda: later)
     alerts.look()
     assert [item["type"] for item in received] == ["failure", "success"]
+
+
+def test_what_strangers_ask_for_does_not_hide_that_requests_fail(client, received):
+    alerts.look()
+    for path in ("/nothing-here", "/healthz", "/static/hub/home.css", "/api/v1/documents", "/accounts/login/"):
+        for _time in range(25):
+            client.get(path).close()
+    answer(100, 401, is_known=False)
+    answer(100, 404, route=None)
+    assert "errors" not in alerts.troubles()
+    answer(5, 500)
+    with translation.override("en"):
+        assert "5 of 5 within 15 minutes" in alerts.troubles()["errors"]
+
+
+def test_callers_with_a_token_or_a_session_are_counted(client, received):
+    before = total(HTTP_ANSWERS, "answered")
+    client.get("/api/v1/documents", headers=bearer(Scope.READ))
+    assert total(HTTP_ANSWERS, "answered") == before + 1
+    client.force_login(User.objects.get(username="ops"))
+    client.get("/")
+    assert total(HTTP_ANSWERS, "answered") == before + 2
+
+
+def test_twenty_failures_are_said_however_many_requests_one_caller_makes(received):
+    alerts.look()
+    answer(2000, 200)
+    answer(19, 500)
+    assert "errors" not in alerts.troubles()
+    answer(1, 500)
+    with translation.override("en"):
+        assert "20 of 2020 within 15 minutes" in alerts.troubles()["errors"]
 
 
 def test_a_budget_that_is_used_up_is_said(received):
