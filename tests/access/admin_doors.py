@@ -6,6 +6,7 @@ Templates are empty here, so that pages cost little: who may open what does not 
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ from django.template.loaders.base import Loader
 from django.test import Client, override_settings
 from django.urls import URLPattern, reverse
 
+from hub.access.sessions import CONFIRMED
 from hub.site.api import api
 from hub.site.urls import urlpatterns
 from tests.access.answers import Answer, Observed
@@ -47,6 +49,7 @@ SAID_NO = (
 )
 JSON_BODY = "json:"  # before the name of a page that takes JSON, and before what it is sent
 GUIDELINE = "# 指針\n\n## 1. 記載\n\n### 1.1 性能\n\n性能の目標を書く。\n".encode()
+CONFIRM_EVERY_S = 60.0
 READY = "site /readyz"  # says 503 while some part is still loading
 
 
@@ -203,9 +206,11 @@ class Browser:
         if person != NOBODY:
             self._client.force_login(hub.users[person])
         self._cookies = {name: morsel.value for name, morsel in self._client.cookies.items()}
+        self._confirmed_at = time.time()
 
     def send(self, address: Address) -> Any:
         """Send it and take back what it did; gives the response."""
+        self._stay_confirmed()
         with transaction.atomic():
             if JSON_BODY in address.form:
                 body = address.form[JSON_BODY]
@@ -218,6 +223,14 @@ class Browser:
         self._client.cookies.load(self._cookies)  # also after signing out
         self._client.cookies.pop("messages", None)
         return response
+
+    def _stay_confirmed(self) -> None:
+        """Prove again who it is, once a minute: what asks for that (HUB_CONFIRM_MINUTES) is no matter of rights."""
+        if self._cookies and time.time() - self._confirmed_at >= CONFIRM_EVERY_S:
+            self._confirmed_at = time.time()
+            session = self._client.session
+            session[CONFIRMED] = self._confirmed_at
+            session.save()
 
 
 def answer_of(response: Any, door: str, hub: PeopledHub) -> Answer:

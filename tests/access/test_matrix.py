@@ -6,15 +6,17 @@ here, and so does a line whose door is gone.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from itertools import product
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.db import transaction
 
 from hub.access.permissions import ALL_SCOPES, HubRight, HubRole, Role, Scope
-from tests.access.admin_doors import admin_answers
+from tests.access.admin_doors import Browser, addresses, admin_answers, empty_templates
 from tests.access.answers import Observed, who_may, who_sees
 from tests.access.mcp_doors import doors_of_servers, mcp_answers, mcp_doors, one_connection, tokens_of
 from tests.access.people import PERSONS, PeopledHub, make_peopled_hub, person_of
@@ -85,6 +87,15 @@ def test_everything_of_mcp_asks_for_what_the_table_says(hub: PeopledHub) -> None
 def test_every_page_action_filter_and_field_asks_for_what_the_table_says(hub: PeopledHub) -> None:
     found = differences(admin_answers(hub), lines_of("admin"))
     assert not found, "\n".join(found)
+
+
+def test_a_slow_machine_is_not_asked_again_who_is_there(hub: PeopledHub, monkeypatch: pytest.MonkeyPatch) -> None:
+    browser, page = Browser(hub, "superuser"), addresses(hub)["page access.accesstoken add"]
+    with empty_templates():
+        assert browser.send(page).status_code == 200
+        later = time.time() + 60 * (settings.CONFIG.hub_confirm_minutes + 1)
+        monkeypatch.setattr("hub.access.sessions.time.time", lambda: later)
+        assert browser.send(page).status_code == 200
 
 
 def test_a_token_needs_the_scopes_of_the_table_and_no_others(hub: PeopledHub) -> None:
