@@ -23,15 +23,15 @@ _REPEATABLE = frozenset({BlockKind.PARAGRAPH, BlockKind.LIST})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Piece:
-    """A span of a block. ``header`` is the table header to repeat when a chunk starts with this piece, and ``above`` a
-    row of the cells that go on into it from rows above, empty without any.
+    """A span of a block. ``header`` is the table header to repeat when a chunk starts with this piece. ``above`` are
+    the texts, column by column, of the cells that go on into it from rows above; empty without any.
     """
 
     start: int
     end: int
     block: Block
     header: tuple[int, int] | None = None
-    above: str = ""
+    above: tuple[str, ...] = ()
     cell: str | None = None
 
     @property
@@ -82,11 +82,11 @@ def _table_pieces(markdown: str, block: Block) -> Iterator[Piece]:
     yield Piece(start=header[0], end=head_end, block=block, cell=cells.between(0, min(1, len(rows))))
     for row, (start, end) in enumerate(rows[1:], 2):
         cell = cells.between(row, row)
-        yield Piece(start=start, end=end, block=block, header=header, cell=cell, above=above.get(row, ""))
+        yield Piece(start=start, end=end, block=block, header=header, cell=cell, above=above.get(row, ()))
 
 
-def _rows_from_above(markdown: str, block: Block, lines: Sequence[tuple[int, int]]) -> dict[int, str]:
-    """Map the lines of a table that cells from above go on into to a row of those cells alone."""
+def _rows_from_above(markdown: str, block: Block, lines: Sequence[tuple[int, int]]) -> dict[int, tuple[str, ...]]:
+    """Map the lines of a table that cells from above go on into to a row of those cells alone; each is read once."""
     origins: dict[int, dict[int, int]] = {}
     for column, first, last in merged_cells(block.merged):
         for line in range(first + 1, min(last, len(lines) - 1) + 1):
@@ -94,17 +94,13 @@ def _rows_from_above(markdown: str, block: Block, lines: Sequence[tuple[int, int
     if not origins:
         return {}
     header = cells_of(markdown[slice(*lines[0])].partition("\n")[0])
-    written: dict[tuple[tuple[int, int], ...], str] = {}
-    found: dict[int, str] = {}
-    for line, cells in origins.items():
-        key = tuple(sorted(cells.items()))
-        if key not in written:
-            texts = [""] * len(header)
-            for column, first in key:
-                texts[column] = cells_of(markdown[slice(*lines[first])])[column]
-            written[key] = f"| {' | '.join(texts)} |\n"
-        found[line] = written[key]
-    return found
+    begun = {first for cells in origins.values() for first in cells.values()}
+    texts = {first: cells_of(markdown[slice(*lines[first])]) for first in begun}
+    columns = range(len(header))
+    return {
+        line: tuple(texts[cells[column]][column] if column in cells else "" for column in columns)
+        for line, cells in origins.items()
+    }
 
 
 def cell_range(pieces: list[Piece]) -> str | None:
@@ -178,11 +174,15 @@ class Budget:
 
     def estimate(self, text: str) -> float:
         """Guess a text's share of the budget without counting tokens; texts far too long are not even weighed."""
-        if len(text) > _FAR_TOO_LONG * (self._characters or self._tokens or 1):
+        if self.is_far_too_long(len(text)):
             return _FAR_TOO_LONG
         by_characters = len(text) / self._characters if self._characters else 0.0
         by_tokens = weight(text) * self._rate / self._tokens if self._tokens else 0.0
         return max(by_characters, by_tokens)
+
+    def is_far_too_long(self, length: int) -> bool:
+        """Return whether a text of so many characters need not even be put together."""
+        return length > _FAR_TOO_LONG * (self._characters or self._tokens or 1)
 
     def likely_end(self, text: str, start: int, end: int) -> int:
         """Guess an end at which ``text[start:…]`` just fills the budget, or return ``end``."""
@@ -228,10 +228,12 @@ class SectionContext:
         return f"{path}\n" if path else ""
 
     def _header(self, first: Piece) -> str:
-        if first.header is None:
+        if first.header is None or self._budget.is_far_too_long(first.header[1] - first.header[0]):
             return ""
         header = self._markdown[slice(*first.header)].rstrip("\n") + "\n"
-        candidates = [header + first.above, header] if first.above else [header]
+        candidates = [header]
+        if first.above and not self._budget.is_far_too_long(sum(map(len, first.above))):
+            candidates.insert(0, f"{header}| {' | '.join(first.above)} |\n")
         return next((text for text in candidates if self._budget.estimate(text) <= _HEADER_SHARE), "")
 
     def rest_of(self, piece: Piece, start: int) -> Piece:

@@ -29,6 +29,8 @@ _MIN_ENTRIES = 0.8
 _NAMES_CONTENTS = re.compile(r"目次|もくじ|目録|table of contents|contents (?:page|list)")
 _SENTENCE_END = re.compile(r"。|[a-z][.?!](?:\s|$)")
 _HEADING_LINE = re.compile(r"\s*#{1,6}\s")
+LONGEST_TITLE, LONGEST_PATH = 300, 600
+"""Characters of a section's title, and of all titles of its path: each passage and each finding carries them."""
 
 
 def without_comments(text: str) -> str:
@@ -56,11 +58,12 @@ def heading_text(source: str) -> str:
 def build_sections(markdown: str, blocks: Sequence[Block]) -> tuple[Section, ...]:
     """Nest the heading blocks by level, in document order; a table of contents is above no other heading.
 
-    Ids count from ``s1`` in that order. Text before the first heading belongs to no section.
+    Ids count from ``s1`` in that order. Text before the first heading belongs to no section. A heading that is longer
+    than LONGEST_TITLE names its section by its beginning and "…"; the whole of it stays text.
     """
     headings = [block for block in blocks if block.kind is BlockKind.HEADING]
     starts = [block.start for block in headings] + [len(markdown)]
-    titles = [heading_text(markdown[block.start : block.end]) for block in headings]
+    titles = [_beginning(heading_text(markdown[block.start : block.end]), LONGEST_TITLE) for block in headings]
     ends = _section_ends(headings, titles, len(markdown))
     open_sections: list[Section] = []
     sections: list[Section] = []
@@ -75,7 +78,7 @@ def build_sections(markdown: str, blocks: Sequence[Block]) -> tuple[Section, ...
             title=title,
             number=heading_number(title),
             level=level,
-            path=(*(parent.path if parent else ()), title),
+            path=_path(parent.path if parent else (), title),
             start=block.start,
             body_start=min(block.end + 1, starts[index + 1]),
             body_end=starts[index + 1],
@@ -86,6 +89,18 @@ def build_sections(markdown: str, blocks: Sequence[Block]) -> tuple[Section, ...
         sections.append(section)
         open_sections.append(section)
     return tuple(sections)
+
+
+def _path(above: Sequence[str], title: str) -> tuple[str, ...]:
+    """Return the titles down to a section; of a path over LONGEST_PATH the beginnings, so that each level is named."""
+    path = (*above, title)
+    if sum(map(len, path)) <= LONGEST_PATH:
+        return path
+    return tuple(_beginning(one, LONGEST_PATH // len(path)) for one in path)
+
+
+def _beginning(text: str, length: int) -> str:
+    return text if len(text) <= length else f"{text[: length - 1].rstrip()}…"
 
 
 def _section_ends(headings: Sequence[Block], titles: Sequence[str], length: int) -> list[int]:

@@ -1,14 +1,18 @@
 from __future__ import annotations
 
+import json
+import tracemalloc
+from dataclasses import asdict
 from itertools import pairwise
 from typing import Any
 
 import pytest
 
 from knowledge.chunkers import chunk_document
+from knowledge.chunkers.pieces import block_pieces
 from knowledge.parsers.markdown import markdown_blocks
 from knowledge.text.structure import build_sections
-from knowledge.types.chunks import ChunkOptions, ChunkSpan, SizeUnit
+from knowledge.types.chunks import ChunkOptions, ChunkSpan, ChunkStrategy, SizeUnit
 from knowledge.types.documents import Block, BlockKind
 from tests.knowledge.chunkers.conftest import assert_chunks, count_tokens
 
@@ -51,6 +55,31 @@ def test_a_heading_without_text_leads_the_first_chunk_below_it() -> None:
     assert contents(text, chunks)[0] == "# 3 機能\n\n## 3.1 予約\n\n予約できる。"
     assert [found.section_path for found in chunks] == [("3 機能", "3.1 予約"), ("3 機能", "3.2 取消")]
     assert [found.context_prefix for found in chunks] == ["", "3 機能\n"]
+
+
+@pytest.mark.parametrize("strategy", list(ChunkStrategy)[:2])
+def test_what_passages_carry_of_headings_grows_with_the_text_and_not_with_its_square(strategy: ChunkStrategy) -> None:
+    def stored(length: int) -> int:
+        text = f"# 文書\n\n## {'甲' * length}\n\n{'受付は三秒以内とする。' * (length // 11)}\n"
+        return sum(len(json.dumps(asdict(found))) for found in chunk(text, size=64, strategy=strategy))
+
+    assert stored(8_000) < 2.5 * stored(4_000)
+
+
+def test_the_cells_above_a_row_are_kept_once_however_many_rows_they_go_on_into() -> None:
+    def peak_of(rows: int) -> int:
+        lines = ["| 分類 | 区分 | 要件 |", "|---|---|---|", f"| {'甲' * 20 * rows} | 乙 | 0 |"]
+        text = "\n".join([*lines, *(f"|  | 乙 | {row} |" for row in range(1, rows))])
+        merged = ",".join([f"0:1-{rows}", *(f"1:{row}-{row + 1}" for row in range(1, rows, 2))])
+        block = Block(kind=BlockKind.TABLE, start=0, end=len(text), merged=merged)
+        tracemalloc.start()
+        pieces = list(block_pieces(text, block))
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert pieces[1].above
+        return peak
+
+    assert peak_of(1_000) < 3 * peak_of(500)
 
 
 def test_an_empty_section_keeps_its_heading_apart_from_the_next() -> None:

@@ -4,7 +4,16 @@ import pytest
 
 from knowledge.parsers.markdown import markdown_blocks
 from knowledge.text.numbering import heading_number, is_caption, numbered_level
-from knowledge.text.structure import build_sections, figures, is_table_of_contents, line_range, section_at, tables
+from knowledge.text.structure import (
+    LONGEST_PATH,
+    LONGEST_TITLE,
+    build_sections,
+    figures,
+    is_table_of_contents,
+    line_range,
+    section_at,
+    tables,
+)
 
 DOCUMENT = """前書き
 
@@ -54,6 +63,27 @@ def test_sections_nest_by_level_and_know_their_spans() -> None:
     assert sections[0].end == sections[4].start
     assert sections[4].end == len(DOCUMENT)
     assert DOCUMENT[sections[1].start : sections[1].body_start] == "## 1.1 目的\n"
+
+
+def test_a_long_heading_names_its_section_by_its_beginning() -> None:
+    longest = "甲" * LONGEST_TITLE
+    text = f"# {longest}\n\n## {longest}乙\n\n本文\n"
+    whole, cut = build_sections(text, markdown_blocks(text))
+
+    assert whole.title == longest
+    assert cut.title == f"{'甲' * (LONGEST_TITLE - 1)}…"
+    assert cut.path == (longest, cut.title)
+    assert text[cut.start : cut.body_start] == f"## {longest}乙\n"
+
+
+def test_a_path_of_long_headings_names_each_level() -> None:
+    text = "".join(f"{'#' * level} {level} {'甲' * 200}\n\n" for level in range(1, 7))
+    sections = build_sections(text, markdown_blocks(text))
+
+    assert [len(one.path) for one in sections] == [1, 2, 3, 4, 5, 6]
+    assert all(sum(map(len, one.path)) <= LONGEST_PATH for one in sections)
+    assert [title[:3] for title in sections[-1].path] == [f"{level} 甲" for level in range(1, 7)]
+    assert all(title.endswith("…") for title in sections[-1].path)
 
 
 def test_a_skipped_level_still_has_the_nearest_higher_heading_as_parent() -> None:
