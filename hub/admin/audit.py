@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any, cast
 
 from django.contrib import admin
@@ -13,6 +14,7 @@ from django.db.models import Model, QuerySet
 from django.http import Http404, HttpRequest
 from django.http.response import HttpResponseBase
 from django.urls import reverse
+from django.utils.functional import Promise
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext_lazy as _
@@ -25,12 +27,15 @@ from hub.admin_site.base import ReadOnlyMixin
 from hub.admin_site.keyset import KeysetChangeList, KeysetModelAdmin
 from hub.admin_site.pages import principal_of, two_lines
 from hub.audit.actions import KIND_NAMES, action_name
+from hub.audit.detail_names import detail_name
 from hub.audit.events import EventFilter, details_for, filtered, record_audit_read, visible_events
 from hub.audit.exports import FORMATS, export_events
 from hub.rest.responses import attachment
 from knowledge.models import Collection, Document
-from review.models import Review
+from review.models import VERDICTS, Review, Triage
 
+CHOICES: Mapping[str, Mapping[str, str | Promise]] = {"verdict": dict(VERDICTS), "triage": dict(Triage.choices)}
+"""What the values of details are called that have names."""
 RECENT = 2000
 LINKED = ("document", "review")
 LONGEST_TERM = 200
@@ -117,7 +122,12 @@ def _titles(principal: Principal, resources: set[str]) -> dict[str, str]:
     }
 
 
-def _as_json(value: object) -> str:
+def _in_words(detail: str, value: object) -> str:
+    """The value of a detail for people; what is nested as JSON."""
+    if isinstance(value, bool):
+        return str(_("Yes") if value else _("No"))
+    if isinstance(value, str):
+        return str(CHOICES.get(detail, {}).get(value, value))
     return json.dumps(value, ensure_ascii=False)
 
 
@@ -148,7 +158,7 @@ class AuditEventAdmin(ReadOnlyMixin, KeysetModelAdmin):
         "A person, document:doc_…, doc_… (searches that showed it, too), review:rev_…, or a day such as 2026-03-31"
     )
     fields = (
-        *("at", "named_action", "kind", "principal", "resource", "own_details", "purpose"),
+        *("at", "named_action", "kind", "principal", "about", "own_details", "purpose"),
         *("by_door", "address", "agent", "request_id", "code"),
     )
 
@@ -186,12 +196,9 @@ class AuditEventAdmin(ReadOnlyMixin, KeysetModelAdmin):
 
     @admin.display(description=_("details"))
     def own_details(self, event: AuditEvent) -> SafeString:
-        """The details a line each; what is nested in them as JSON."""
-        lines = (
-            (name, value if isinstance(value, str) else _as_json(value))
-            for name, value in event.__dict__["shown"].items()
-        )
-        return format_html_join(mark_safe("<br>"), "<code>{}</code> {}", lines)
+        """The details a line each, in words as far as there are some."""
+        lines = ((name, detail_name(name), _in_words(name, value)) for name, value in event.__dict__["shown"].items())
+        return format_html_join(mark_safe("<br>"), '<span title="{}">{}</span>: {}', lines)
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[KeysetChangeList]:  # noqa: ANN401
         return AuditChangeList
@@ -206,9 +213,12 @@ class AuditEventAdmin(ReadOnlyMixin, KeysetModelAdmin):
     ) -> HttpResponseBase:
         """Show one line, which the trail notes."""
         if obj is not None:
-            record_audit_read(principal_of(request), {"line": obj.pk})
-            obj.__dict__["shown"] = details_for(principal_of(request), obj)
-            context["subtitle"] = f"{action_name(obj.action)} {obj.resource}".strip()
+            principal = principal_of(request)
+            record_audit_read(principal, {"line": obj.pk})
+            obj.__dict__["shown"] = details_for(principal, obj)
+            obj.__dict__["title"] = title = _titles(principal, {obj.resource}).get(obj.resource, "")
+            context["subtitle"] = f"{action_name(obj.action)} {title or obj.resource}".strip()
+            context["show_history"] = False  # the line is all that there is
         response: HttpResponseBase = super().render_change_form(request, context, *args, obj=obj, **kwargs)
         return response
 

@@ -67,6 +67,30 @@ def test_the_page_of_a_line_is_called_by_the_name_of_its_action() -> None:
     assert "DOCUMENT_READ" not in title
 
 
+def test_the_page_of_a_line_says_in_words_what_it_is_about_mend5(collections: tuple[Collection, Collection]) -> None:
+    document = Document.objects.create(collection=collections[0], path="a.md", title="人事の設計書")
+    resource = f"document:{document.public_id}"
+    details = {"verdict": "not_applicable", "check_item_id": "BD-E06", "closed": 1, "encrypted": True, "odd": "raw"}
+    record_event(local_operator(), "RESULT_DECIDE", resource, **details)
+    address = reverse("admin:access_auditevent_change", args=[AuditEvent.objects.get(action="RESULT_DECIDE").pk])
+    auditor, reader = make_user("監査"), make_user("佐藤", is_superuser=True)
+    grant(auditor, Role.AUDITOR, collections[0])
+    shown = client_of(reader).get(address).content.decode()
+    assert "判定を決定 人事の設計書" in shown.split("<title>")[1].split("</title>")[0]
+    assert f'<a class="hub-link" href="/documents/{document.public_id}/">人事の設計書</a>' in shown
+    for stored, line in (
+        ("verdict", "判定</span>: 対象外"),
+        ("check_item_id", "チェック項目</span>: BD-E06"),
+        ("closed", "解消した指摘</span>: 1"),
+        ("encrypted", "暗号化</span>: はい"),
+        ("odd", "odd</span>: raw"),
+    ):
+        assert f'<span title="{stored}">{line}' in shown
+    assert address.replace("change", "history") not in shown
+    document.delete()
+    assert "人事の設計書" not in client_of(auditor).get(address).content.decode()
+
+
 def test_a_curator_is_no_auditor(collections: tuple[Collection, Collection]) -> None:
     curator = make_user("担当")
     grant(curator, Role.CURATOR, collections[0])
