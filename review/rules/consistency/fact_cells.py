@@ -12,7 +12,7 @@ from knowledge.text.identifier_shapes import COMMON
 from knowledge.text.tables import Cell, Row, Table, read_tables
 from knowledge.types.documents import BlockKind
 from review.rules.consistency.fact_making import LONGEST_VALUE, Fact, Facts, Statement, bare_count
-from review.rules.consistency.fact_names import EXAMPLE, quantity_name, role_of
+from review.rules.consistency.fact_names import EXAMPLE, LONGEST_NAMING, quantity_name, role_of
 from review.rules.consistency.fact_tokens import Token
 from review.rules.consistency.quantities import name_column
 
@@ -62,7 +62,7 @@ def facts_of_rows(facts: Facts) -> Iterator[Fact]:
 
 
 def _cell(facts: Facts, number: int, table: Table, row: Row, at: int, header: Cell, cell: Cell) -> Iterator[Fact]:
-    name, head = narrow(row.cells[at].text), narrow(header.text)
+    name, head = (narrow(each.text[:LONGEST_NAMING]) for each in (row.cells[at], header))
     is_bare = _VALUE_HEAD.fullmatch(head) is not None
     statement = Statement(
         name=name,

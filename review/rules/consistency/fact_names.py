@@ -22,6 +22,8 @@ _UNIT_REMARK = re.compile(r"税込|単位|目安|予定|必須|任意|以下|以
 _OWN_CONDITION = re.compile(r"[0-9a-z一二三四五六甲乙元]|(?:度|リスク|レベル|ランク|クラス)[がはの:]?「?[最高中低重軽]")
 _MEASURE = re.compile(r"(?:率|数|量|額|費|時間|期間|期限|サイズ|容量|頻度|間隔)[はが:： ]*$")
 _LONGEST = 60
+LONGEST_NAMING = 200
+"""So many characters of a heading or of a head of a table are read for each thing said under it."""
 _ROUNDS = 4
 
 
@@ -167,9 +169,9 @@ def conditions_of(text: str, titles: tuple[str, ...] = (), names: tuple[str, ...
         group = match.lastgroup or ""
         found.add(f"{group}:{match[0]}" if _OWN_CONDITION.search(match[0]) else group)
     for title in titles:
-        found |= {f"title:{match[0]}" for match in in_titles.finditer(fold_compact(title))}
+        found |= {f"title:{match[0]}" for match in in_titles.finditer(fold_compact(title[:LONGEST_NAMING]))}
     for name in names:
-        for bracket in BRACKETS.findall(name):
+        for bracket in BRACKETS.findall(name[:LONGEST_NAMING]):
             if _JAPANESE.search(bracket) and not _UNIT_REMARK.search(bracket):
                 found.add(f"of:{fold_compact(bracket)[1:-1]}")
     return frozenset(found)

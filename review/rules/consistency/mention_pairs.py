@@ -10,7 +10,7 @@ from knowledge.types.documents import Section
 from review.rules.base import shipped
 from review.rules.consistency.contradictions import Contradiction, are_siblings, dates_differ
 from review.rules.consistency.facts import facts_of
-from review.rules.consistency.mention_words import ENOUGH, Words, weight
+from review.rules.consistency.mention_words import ENOUGH, weight
 from review.rules.consistency.mentions import Mention, read_mentions
 from review.types import RelatedDocument, RuleInput, Span
 
@@ -77,7 +77,7 @@ def _near(ones: tuple[Mention, ...], others: tuple[Mention, ...]) -> set[tuple[i
     """Return pairs that may be of one thing: a rare word of what the one is said of stands around the other."""
     there: dict[tuple[str, str], list[int]] = defaultdict(list)
     for index, each in enumerate(others):
-        for word in each.around.split("|"):
+        for word in each.words_around:
             there[each.value.kind, word].append(index)
     found = set()
     for index, each in enumerate(ones):
@@ -117,17 +117,13 @@ def _is_there(one: Mention, other: Mention) -> bool:
     検索（3通り） and 検索は日付と担当者の2通りとする are about one thing.
     """
     topic = one.said.topic
-    return _are_all_in(one.said.near, other.around) or (weight(topic) >= ENOUGH and topic == other.said.near)
+    return other.is_among(one.said.near) or (weight(topic) >= ENOUGH and topic == other.said.near)
 
 
 def _is_said_of(one: Mention, other: Mention) -> bool:
     """Whether all that the one is said of stands around the other, and some of it not only in the heading."""
     every = one.said.every
-    return _are_all_in(every, other.around) and any(word in other.own for word in every if not word[0].isdigit())
-
-
-def _are_all_in(words: Words, around: str) -> bool:
-    return all(word in around for word in words)
+    return other.is_among(every) and any(word in other.own for word in every if not word[0].isdigit())
 
 
 def _are_apart(one: Mention, other: Mention, by_id: Mapping[str, Section]) -> bool:

@@ -7,21 +7,21 @@ line: what is right before it, what else it is said of, and all words that stand
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from knowledge.text.folding import narrow
 from knowledge.text.identifier_shapes import COMMON
 from knowledge.text.outline import unnumbered_title
 from knowledge.text.structure import section_at
-from knowledge.text.tables import Row, Table, read_tables
+from knowledge.text.tables import Row, read_tables
 from knowledge.types.documents import BlockKind
 from review.rules.consistency.fact_making import Facts
-from review.rules.consistency.fact_names import EXAMPLE, conditions_of, is_measure
-from review.rules.consistency.mention_words import Said, joined, said_of, words_of
+from review.rules.consistency.fact_names import EXAMPLE, LONGEST_NAMING, conditions_of, is_measure
+from review.rules.consistency.mention_words import Said, Words, joined, said_of, words_of
 from review.rules.consistency.quantities import find_amounts
 
 _SIZE = re.compile(
@@ -60,16 +60,16 @@ class Value(NamedTuple):
 class Mention:
     """A value, and what it is said of.
 
-    ``own`` are the words of its sentence or row, ``around`` also those of its heading, both `joined`. ``clause`` is
-    what limits it, ``beside`` all of its sentence or row, under ``titles``. ``is_measure``: its name is a quantity,
-    which anything may have. ``form`` has the header of its table; ``stated`` is where its sentence is, or its row up to
-    its cell.
+    ``own`` are the words of its sentence or row, ``above`` those of its heading, both `joined`. ``clause`` is what
+    limits it, ``beside`` all of its sentence or row, under ``titles``. ``is_measure``: its name is a quantity, which
+    anything may have. ``form`` has the header of its table; ``stated`` is where its sentence is, or its row up to its
+    cell.
     """
 
     value: Value
     said: Said
     own: str
-    around: str
+    above: str
     clause: str
     beside: str
     titles: tuple[str, ...]
@@ -77,6 +77,15 @@ class Mention:
     home: str
     form: str
     stated: tuple[int, int]
+
+    @property
+    def words_around(self) -> tuple[str, ...]:
+        """The words of its sentence or row and those of its heading; one of both is there twice."""
+        return (*self.own.split("|"), *self.above.split("|"))
+
+    def is_among(self, words: Words) -> bool:
+        """Whether all of the words stand in its sentence, its row or its heading, also as parts of others."""
+        return all(word in self.own or word in self.above for word in words)
 
     def has_conditions_of(self, other: Mention) -> bool:
         """Whether the conditions of each are among the words beside the other, too."""
@@ -105,9 +114,14 @@ class _Statement:
     is_drawn: bool = False
 
 
+@lru_cache(maxsize=2)
 def read_mentions(facts: Facts) -> tuple[Mention, ...]:
-    """Return the values of a document with their words, in its order."""
-    found = [mention for statement in _statements(facts) for mention in _mentions(facts, statement)]
+    """Return the values of a document with their words, in its order.
+
+    Two documents are remembered: what is compared with each of many others is read once.
+    """
+    words_above = {each.id: joined(unnumbered_title(each.title)[:LONGEST_NAMING]) for each in facts.sections}
+    found = [mention for statement in _statements(facts) for mention in _mentions(facts, statement, words_above)]
     return tuple(sorted(found, key=lambda each: (each.value.start, each.value.end, each.value.kind)))
 
 
@@ -125,13 +139,14 @@ def _statements(facts: Facts) -> Iterator[_Statement]:
             start=line.start(), end=line.end(), plain=plain, around=plain, stated=line.span(), is_drawn=True
         )
     for table in read_tables(facts.text, facts.blocks):
-        form = "|".join(cell.text for cell in table.header.cells)
+        form = "|".join(cell.text for cell in table.header.cells)[:_LONGEST_ROW]
+        heads = [narrow(cell.text[:LONGEST_NAMING]) for cell in table.header.cells]
         for row in table.rows:
             if row.end - row.start <= _LONGEST_ROW:
-                yield from _cells(facts, table, row, form)
+                yield from _cells(facts, row, heads, form)
 
 
-def _cells(facts: Facts, table: Table, row: Row, form: str) -> Iterator[_Statement]:
+def _cells(facts: Facts, row: Row, heads: Sequence[str], form: str) -> Iterator[_Statement]:
     line = facts.plain[row.start : row.end]
     for at, cell in enumerate(row.cells):
         named = [
@@ -139,7 +154,7 @@ def _cells(facts: Facts, table: Table, row: Row, form: str) -> Iterator[_Stateme
             for each in row.cells[: max(at, 2)]
             if each is not cell and len(each.text) <= _LONGEST_HEAD and not COMMON.fullmatch(each.text)
         ]
-        head = narrow(table.header.cells[at].text) if at < len(table.header.cells) else ""
+        head = heads[at] if at < len(heads) else ""
         yield _Statement(
             start=cell.start,
             end=cell.end,
@@ -151,7 +166,7 @@ def _cells(facts: Facts, table: Table, row: Row, form: str) -> Iterator[_Stateme
         )
 
 
-def _mentions(facts: Facts, statement: _Statement) -> Iterator[Mention]:
+def _mentions(facts: Facts, statement: _Statement, words_above: Mapping[str, str]) -> Iterator[Mention]:
     if facts.is_skipped(statement.start) or EXAMPLE.search(statement.plain):
         return
     values = list(_values(facts, statement))
@@ -160,7 +175,6 @@ def _mentions(facts: Facts, statement: _Statement) -> Iterator[Mention]:
     section = section_at(facts.sections, statement.start)
     titles = section.path if section else ()
     own = joined(statement.around)
-    around = f"{own}|{joined(unnumbered_title(section.title))}" if section else own
     for value in values:
         before = statement.plain[: value.start - statement.start]
         stop = value.end - statement.start
@@ -173,7 +187,7 @@ def _mentions(facts: Facts, statement: _Statement) -> Iterator[Mention]:
                 value=value,
                 said=said,
                 own=own,
-                around=around,
+                above=words_above[section.id] if section else "",
                 clause=f"{statement.heads} {before} {behind[0] if behind else ''}",
                 beside=statement.around,
                 titles=titles,

@@ -15,6 +15,7 @@ import importlib
 import inspect
 import pkgutil
 import time
+import tracemalloc
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
@@ -25,8 +26,11 @@ from hub.core.patterns import PatternTooSlow, patterns_within
 from hub.core.processes import TimeOver, limit_cpu
 from knowledge.parsers.markdown import markdown_blocks
 from knowledge.text.structure import build_sections
+from knowledge.types.documents import BlockKind
 from review.rules import list_rules
+from review.rules.consistency.facts import facts_of
 from review.rules.consistency.mention_pairs import mentioned_otherwise
+from review.rules.consistency.mentions import read_mentions
 from review.rules.style import read_plain, style_rules
 from review.types import RelatedDocument, RuleInput
 from tests.shipped_topics import load_topics
@@ -315,7 +319,7 @@ def test_no_rule_and_no_reader_does_more_than_linear_work(unit: str) -> None:
 
 
 def _rows(heads: str, rows: str) -> str:
-    return f"{heads}\n{'|-' * heads.count('|')}\n{rows}\n"
+    return f"{heads}\n{'|-' * (heads.count('|') - 1)}|\n{rows}\n"
 
 
 # What made rules do quadratic work whose parts grow together: a text of about that many characters for each rule.
@@ -365,6 +369,19 @@ GROWING_TOGETHER: dict[str, tuple[str, Callable[[int], str]]] = {
             ),
         ),
     ),
+    "a long head over values": (
+        "consistency.conflicting_value",
+        lambda n: _rows(
+            f"| 項目 | {_long(n // 2)} |",
+            "\n".join(f"| {_kanji(k)} | {10 + k % 90}秒以内 |" for k in range(n // 36)),
+        ),
+    ),
+    "a long heading over values": (
+        "consistency.conflicting_value",
+        lambda n: (
+            f"## {_long(n // 2)}\n\n" + "".join(f"{_kanji(k)}は{10 + k % 90}秒以内とする。\n\n" for k in range(n // 36))
+        ),
+    ),
     "rows of one name, listed often": (
         "consistency.conflicting_value",
         lambda n: (
@@ -390,6 +407,7 @@ def test_parts_that_grow_together_make_linear_work(name: str) -> None:
         return Text(written(length))
 
     work = works()[rule_id]
+    assert "|-|" not in text(LONG).text or BlockKind.TABLE in {each.kind for each in text(LONG).blocks}
     assert not (grows_too_fast(work, text, LONG) and grows_too_fast(work, text, LONGEST))
 
 
@@ -409,6 +427,30 @@ def test_limits_of_like_sections_are_compared_in_linear_time() -> None:
         return Text("# 文書\n" + "".join(head + "".join(nine) for head, nine in zip(heads, limits, strict=True)))
 
     assert not grows_too_fast(lambda text: list(mentioned_otherwise(text.target)), text, 3 * LONGEST)
+
+
+@pytest.mark.parametrize("name", ["a long head over values", "a long heading over values"])
+def test_what_names_many_values_is_kept_once(name: str) -> None:
+    """Half of the memory is what half of the text takes; a copy of the head or heading for each value is a quarter."""
+
+    def peak(length: int) -> int:
+        text = Text(GROWING_TOGETHER[name][1](length))
+        forget_texts()
+        facts = facts_of(text.text, text.sections, text.blocks)
+        tracemalloc.start()
+        try:
+            read_mentions(facts)
+            return tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+
+    peak(SHORT)
+    assert peak(2 * LONG) < 3 * peak(LONG)
+
+
+def _long(length: int) -> str:
+    """Words of that many characters together."""
+    return "の".join(_kanji(number) for number in range(length // 6))
 
 
 def _kanji(number: int) -> str:
