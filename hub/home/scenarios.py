@@ -14,11 +14,13 @@ from hub.home.pages import home_action, home_page, render_home
 from knowledge.models import Document
 from review import scenarios as walks
 from review.admin.scenarios import link_of
-from review.models import Review, ScenarioRole, ScenarioStep, StepPage
+from review.models import Review, ScenarioRole, ScenarioStep, StepPage, StepProof
 
 LONGEST_ID = 100
 PAGES = {StepPage.SEARCH: "home", StepPage.UPLOAD: "upload"}
 OF_REVIEW = (StepPage.REVIEW, StepPage.TRIAGE)
+AT_THE_DESK = (StepProof.CASES_KEPT,)
+"""What the page of a review here has no form for, other than the desk of the administration."""
 
 
 @home_page
@@ -63,7 +65,8 @@ def _link(
     if not step.page:
         return None
     page, works_there = StepPage(step.page), is_staff(request)
-    if (address := _home_address(page, document, review)) and not (works_there and page == StepPage.TRIAGE):
+    is_at_desk = step.proof in AT_THE_DESK or (works_there and page == StepPage.TRIAGE)
+    if not is_at_desk and (address := _home_address(page, document, review)):
         return address, str(page.label)
     link = link_of(step, document, review) if works_there else None
     return (link.url, str(link.label)) if link else None

@@ -7,7 +7,7 @@ lines.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import NamedTuple
 
@@ -56,6 +56,8 @@ class Facts:
     reviews: Sequence[Review] = ()
     lines: Sequence[OwnLine] = ()
     published_at: datetime | None = None
+    reviews_again: bool = False
+    """Whether the scenario has the document reviewed again, so that what was decided before is behind the person."""
 
     def did(self, *actions: str, after: datetime | None = None, parts: Sequence[str] = ()) -> bool:
         """Whether the person did one of these things, after a moment, to one of these parts."""
@@ -72,6 +74,11 @@ class Facts:
     @property
     def newest(self) -> Review | None:
         return self.reviews[0] if self.reviews else None
+
+    @property
+    def to_decide(self) -> Sequence[Review]:
+        """The reviews of which one has to be decided: the newest, or where the scenario reviews again, any."""
+        return self.reviews if self.reviews_again else self.reviews[:1]
 
 
 def _has_new_version(facts: Facts) -> bool:
@@ -96,8 +103,8 @@ PROOFS: Mapping[str, Callable[[Facts], bool]] = {
     StepProof.TEXT_READ: lambda facts: facts.did("DOCUMENT_READ"),
     StepProof.REVIEWED: lambda facts: bool(facts.reviews),
     StepProof.RESULTS_READ: lambda facts: facts.did("RESULT_VIEW"),
-    StepProof.FINDINGS_DECIDED: lambda facts: any(not one.has_open_findings for one in facts.reviews),  # type: ignore[attr-defined]  # annotated
-    StepProof.CHECKS_DECIDED: lambda facts: any(not one.has_undecided_checks for one in facts.reviews),  # type: ignore[attr-defined]  # annotated
+    StepProof.FINDINGS_DECIDED: lambda facts: any(not one.has_open_findings for one in facts.to_decide),  # type: ignore[attr-defined]  # annotated
+    StepProof.CHECKS_DECIDED: lambda facts: any(not one.has_undecided_checks for one in facts.to_decide),  # type: ignore[attr-defined]  # annotated
     StepProof.NEW_VERSION: _has_new_version,
     StepProof.REVIEWED_AGAIN: lambda facts: len({one.version_number for one in facts.reviews}) > 1,
     StepProof.CHANGES_READ: lambda facts: facts.did("RESULT_VIEW", parts=COMPARING),
@@ -129,10 +136,11 @@ def observed_actions(
     At most five queries; none where no step could be seen done.
     """
     proved = [step for step in steps if step.proof and (step.proof in SINCE or document is not None)]
+    reviews_again = any(step.proof == StepProof.REVIEWED_AGAIN for step in proved)
     if principal.user_id is None or not proved:
         return NOTHING
     since = started_at if any(step.proof in SINCE for step in proved) else None
-    facts = _facts(principal, document, since)
+    facts = replace(_facts(principal, document, since), reviews_again=reviews_again)
     return frozenset(step.action for step in proved if PROOFS[step.proof](facts))
 
 

@@ -127,6 +127,19 @@ def test_the_way_to_a_sign_off_ticks_itself(review: Review) -> None:
     assert scenarios.walkthrough(who, QUALITY).next_step is None
 
 
+def test_a_sign_off_is_of_the_newest_review_and_so_is_what_is_decided_before(review: Review, tmp_path: Path) -> None:
+    who, _client = reviewer(review)
+    scenarios.walk_with(principal=who, code=QUALITY, document_id=review.document_id_text)
+    decide_all(review)
+    settle_everything(review)
+    assert {"triage", "decide-checks"} <= seen(who, QUALITY)
+    again = review_text(tmp_path, DESIGN.replace("FR-006", "FR-001"))
+    assert not {"triage", "decide-checks"} & seen(who, QUALITY)
+    decide_all(again)
+    settle_everything(again)
+    assert {"triage", "decide-checks"} <= seen(who, QUALITY)
+
+
 def test_what_others_read_and_what_is_hidden_is_not_seen(review: Review) -> None:
     who, _client = reviewer(review)
     other = new_user(username="ほかの人")

@@ -72,3 +72,14 @@ def test_what_is_refused_says_so_and_changes_nothing(client: Client, review: Rev
     assert client.get("/scenarios/nothing/").status_code == 404
     assert client.get(ACT).status_code == 405
     assert Client().get(PAGE).status_code == 302
+
+
+def test_what_only_the_desk_can_is_told_as_done_in_the_administration(client: Client, review: Review) -> None:
+    code = "quality-sign-off"
+    client.post(f"/scenarios/{code}/act/", {"document": review.document_id_text})
+    steps = shown(client, f"/scenarios/{code}/").split("<li ")
+    (kept,) = [one for one in steps if 'id="step-keep-cases"' in one]
+    (decided,) = [one for one in steps if 'id="step-triage"' in one]
+    assert "管理画面で行います" in kept
+    assert "/reviews/" not in kept
+    assert reverse("review", args=[review.public_id]) in decided
