@@ -28,7 +28,7 @@ from knowledge.rendering import ShownText, markdown_versions, shown_text
 from knowledge.search import MAX_OFFSET, MAX_QUERY_CHARS
 from knowledge.text.follow_ups import MOST_CHARACTERS, FollowUp, resolve_follow_up
 from knowledge.types.search import Facet, Hit, SearchDetail, SearchFilter, SearchQuery, SearchResult
-from review.triage.own_work import count_assigned
+from review.triage.own_work import count_assigned, count_to_sign
 
 PER_PAGE = 10
 SNIPPET_CHARS = 220
@@ -114,6 +114,7 @@ def home(request: HttpRequest) -> HttpResponseBase:
         context["questions"] = own_questions(principal, most=LATEST_QUESTIONS)
         context["waiting"] = requests_to(principal).count()
         context["assigned"] = count_assigned(principal)
+        context["to_sign"] = count_to_sign(principal)
         return render_home(request, "home/ask.html", title=_("Ask the documents"), **context)
     try:
         context |= _passages(principal, asked)

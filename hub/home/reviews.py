@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal, Scope
 from hub.admin_site.pages import principal_of
-from hub.core.errors import Forbidden, HubError
+from hub.core.errors import Conflict, Forbidden, HubError
 from hub.core.languages import in_language
 from hub.home.addresses import passage_address
 from hub.home.pages import home_action, home_page, render_home
@@ -25,6 +25,7 @@ from knowledge.admin.document_picker import titles_of
 from knowledge.documents.documents import get_document
 from knowledge.documents.reading import list_documents
 from knowledge.models import Collection, Document
+from knowledge.models.documents import TypeGuess
 from knowledge.text.quotes import in_one_line
 from review.admin.desk import desk_context
 from review.masters.listing import list_checklists
@@ -100,6 +101,7 @@ def render_review(request: HttpRequest, review_id: str, *, refused: Refused | No
     principal = principal_of(request)
     row = get_review(principal, review_id)
     facts = show_review(principal, row, everything=True)
+    refused = replace(refused, error=_in_words_of_the_page(refused, facts)) if refused else None
     is_in_work = row.status in UNFINISHED
     decides = not is_in_work and may_decide(principal, row)
     offer = carry_offer(principal, row) if decides else None
@@ -122,6 +124,27 @@ def render_review(request: HttpRequest, review_id: str, *, refused: Refused | No
     )
 
 
+def _in_words_of_the_page(refused: Refused, facts: ReviewOut) -> HubError:
+    """Why something was refused; that somebody was faster by what stands now, and not by numbers of revisions."""
+    error = refused.error
+    if error.error_code != "changed_meanwhile":
+        return error
+    who = str(error.data["who"]) if error.data.get("who", "-") != "-" else str(_("somebody else"))
+    for finding in facts.findings:
+        if finding.id == refused.at:
+            state = label(Triage.choices, finding.triage)
+            message = _(
+                "Meanwhile {who} changed this finding: it is “{state}” now. Decide anew if you see it otherwise."
+            )
+            return Conflict(message, code=error.error_code, who=who, state=state)
+    for check in facts.results:
+        if refused.at == "verdicts" and check.check_item_id == error.data.get("check_item_id"):
+            message = _("Meanwhile {who} changed {check}: it is “{verdict}” now. Decide anew if you see it otherwise.")
+            given = {"who": who, "check": check.check_item_id, "verdict": verdict_label(check)}
+            return Conflict(message, code=error.error_code, **given)
+    return error
+
+
 @home_page
 def review_choose(request: HttpRequest) -> HttpResponseBase:
     """List the documents with a text that the reader may have reviewed, the newest first, narrowed down by words."""
@@ -141,6 +164,7 @@ def review_choose(request: HttpRequest) -> HttpResponseBase:
         documents=page.items,
         next=f"?{urlencode({'q': query, 'cursor': page.next_cursor})}" if page.next_cursor else "",
         may_upload=may_upload(principal),
+        may_review=bool(page.items) or Collection.objects.visible_to(principal, Scope.REVIEW).exists(),
     )
 
 
@@ -193,6 +217,8 @@ def _offer_review(
         context["estimate"] = estimate_review(**asked)
     except HubError as error:
         refused = refused or error
+    if refused and refused.error_code == "checklist_needed" and document.type_guess == TypeGuess.WANTED:
+        refused = _not_read_yet()
     return render_home(
         request,
         "home/review_start.html",
@@ -206,6 +232,12 @@ def _offer_review(
         most_related=MAX_RELATED,
         names=titles_of(principal, options.related_documents),
         **context,
+    )
+
+
+def _not_read_yet() -> Conflict:
+    return Conflict(
+        _("It is still being read. Once its type is known a check list is proposed: load the page again in a moment.")
     )
 
 

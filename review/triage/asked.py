@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import Any, NamedTuple
 
@@ -86,8 +86,16 @@ def read_checks(asked: object) -> list[CheckToDecide]:
     return [_check(one.get("id"), one.get("revision")) for one in asked]
 
 
-def read_checks_of_form(marked: Iterable[str]) -> list[CheckToDecide]:
-    """As ``read_checks``, from the boxes of a form, whose values are the id and the revision with ":" between."""
+def read_checks_of_form(marked: Sequence[str]) -> list[CheckToDecide]:
+    """As ``read_checks``, from the boxes of a form, whose values are the id and the revision with ":" between.
+
+    Raises InvalidInput also where no box is marked.
+    """
+    if not marked:
+        raise InvalidInput(
+            _("No check is chosen. Mark the boxes beside the checks' names first, or press a button at one check."),
+            field="check",
+        )
     pairs = (one.rpartition(":") for one in marked)
     return [_check(code, revision) for code, _colon, revision in pairs]
 

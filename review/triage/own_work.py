@@ -53,7 +53,7 @@ def own_work(principal: Principal, *, now: datetime, cursor: str | None = None) 
         assigned=assigned,
         assigned_total=mine.count(),
         ending=list(waived.order_by("expires_at")[:MOST_SHOWN]),
-        to_sign=[one for one in _signed_once(principal)[:MOST_SHOWN] if may_sign_second(principal, one)],
+        to_sign=_to_sign(principal),
         unsigned=_unsigned(principal),
     )
     reviews = sorted({one.result.review.public_id for one in (*assigned.items, *work.ending)})
@@ -64,6 +64,15 @@ def own_work(principal: Principal, *, now: datetime, cursor: str | None = None) 
 def count_assigned(principal: Principal) -> int:
     """How many findings :func:`own_work` has on all pages of those assigned to the caller. One query."""
     return _assigned(principal).count()
+
+
+def count_to_sign(principal: Principal) -> int:
+    """How many reviews :func:`own_work` has that wait for the caller's signature."""
+    return len(_to_sign(principal))
+
+
+def _to_sign(principal: Principal) -> list[Review]:
+    return [one for one in _signed_once(principal)[:MOST_SHOWN] if may_sign_second(principal, one)]
 
 
 def _assigned(principal: Principal) -> QuerySet[Finding]:

@@ -182,6 +182,7 @@ def _refuse_stale(result: CheckResult, revision: int | None) -> None:
         who=(last.taken_back_by or last.actor_name) if last else "-",
         now=result.revision,
         given=revision,
+        check_item_id=result.item_version.item.code,
     )
 
 

@@ -247,3 +247,26 @@ def test_the_page_costs_the_same_statements_for_few_findings_and_for_many(
     shown(client, review)
     with django_assert_max_num_queries(14):
         shown(client, review)
+
+
+def test_what_somebody_was_faster_with_is_told_by_the_names_of_the_page(review: Review) -> None:
+    first_one, second = person(Role.REVIEWER), person(Role.REVIEWER, "課長")
+    finding, (check,) = first(review), checks_of(review, 1)
+    seen, box = finding.revision, marked(check)
+    send(second, review, finding, triage="rejected", revision=seen)
+    ask(second, "checks-decide", review, check=box, verdict="pass")
+    answer = send(first_one, review, finding, triage="accepted", revision=seen)
+    assert answer.status_code == 409
+    page = answer.content.decode()
+    assert "課長 が先にこの指摘を変更し、今は「対応しない」です。" in page
+    assert "指定は" not in page
+    page = ask(first_one, "checks-decide", review, check=box, verdict="fail").content.decode()
+    assert f"課長 が先に {check.item_version.item.code} を変更し、今は「合格」です。" in page
+    assert "指定は" not in page
+
+
+def test_a_verdict_on_nothing_says_where_checks_are_chosen(review: Review) -> None:
+    for name in ("checks-decide", "checks-take-back"):
+        refused = ask(person(Role.REVIEWER, name), name, review, verdict="pass")
+        assert refused.status_code == 422
+        assert "チェックが選ばれていません。" in refused.content.decode()

@@ -287,6 +287,34 @@ def test_a_review_that_can_not_start_is_refused_on_its_own_page_with_the_reason(
     assert not Review.objects.exists()
 
 
+def test_a_document_that_is_not_read_yet_is_not_told_as_one_without_a_check_list(tmp_path, queue):
+    waiting = add_document(tmp_path, filename="届いたばかり.md", document_type="other")
+    Document.objects.filter(pk=waiting.pk).update(type_guess="wanted")
+    reviewer = new_user()
+    grant(reviewer, Role.REVIEWER, Collection.objects.get(slug="default"))
+    at_work = client_of(reviewer)
+    page = text_of(at_work, f"/documents/{waiting.public_id}/review/")
+    assert "まだ読み取り中です。" in page
+    assert "文書種別「その他」" not in page
+    page = text_of(at_work, f"/documents/{waiting.public_id}/review/?checklist=basic-design")
+    assert "<dt>チェックリストの版</dt>" in page
+
+
+def test_the_guide_says_to_everybody_how_a_review_is_done(browser):
+    guide = text_of(browser, "/guide/")
+    for words in ("レビューを始められます", "理由を聞かずにすぐ記録", "u で直前の操作を取り消し", "s で承認の欄に"):
+        assert words in guide
+    assert 'id="desk"' not in guide
+
+
+def test_who_has_no_role_is_told_whom_to_ask_in_every_list(browser, document):
+    stranger = client_of(new_user(username="新人"))
+    assert "コレクションの権限を運用担当者に依頼" in text_of(stranger, "/documents/")
+    for address in ("/documents/", "/reviews/start/"):
+        assert "条件に合う文書はありません" not in text_of(stranger, address)
+    assert "レビュー担当者の役割" in text_of(browser, "/reviews/start/")
+
+
 def test_who_may_review_is_led_to_it_from_the_list_and_nobody_else(browser, document):
     assert "/reviews/start/" not in text_of(browser, "/reviews/")
     assert document.public_id not in text_of(browser, "/reviews/start/")

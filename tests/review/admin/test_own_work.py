@@ -104,6 +104,9 @@ def test_a_review_that_another_person_signed_waits_for_those_who_may_be_the_seco
     assert desk not in shown(second)
     sign_off(principal=principal_for_user(first), review_id=review.public_id)
     assert desk in shown(second)
+    home = client_of(second).get("/").content.decode()
+    assert "1 件のレビューがあなたの承認を待っています" in home
+    assert "承認を待っています" not in client_of(first).get("/").content.decode()
     assert desk not in shown(first)
     assert desk not in shown(requester)
     sign_off(principal=principal_for_user(second), review_id=review.public_id)
