@@ -42,6 +42,8 @@ READ_TASK = "knowledge.parsers.annotated.returned:read_notes"
 REMOVE_TASK = "knowledge.parsers.annotated.removing:remove_notes"
 BUSY = _("The copy can't be made or read now. Try again in a moment.")
 AT_ONCE, MOST_WAIT_S, MOST_CPU_S, MOST_WALL_S = 2, 30.0, 60.0, 90.0
+MOST_NOTES_BYTES = 16 * 1024 * 1024
+"""What is read of the notes of a copy that came back, as JSON: they are gone through in the process that asked."""
 _GROWTH = 4
 # Of each person one at a time, and one more that waits: who reads a copy back makes a new one meanwhile.
 _turns = PerProcess(lambda: Turns(most=AT_ONCE, most_waiting=1, wait_s=MOST_WAIT_S))
@@ -95,13 +97,15 @@ def annotate_original(
 def read_notes(principal: Principal, content: bytes) -> tuple[str, list[dict[str, Any]]]:
     """Read the format and the notes of a copy that came back, as ``knowledge.parsers.annotated.returned`` gives them.
 
-    :raises InvalidInput: no docx, xlsx or PDF, or one that can't be read.
+    :raises InvalidInput: no docx, xlsx or PDF, one that can't be read, or one with over MOST_NOTES_BYTES of notes and
+        words that they are on.
     """
 
     def load(result: dict[str, Any], _folder: Path) -> tuple[str, list[dict[str, Any]]]:
         return str(result["format"]), list(result["notes"])
 
-    return _of_copy(principal, READ_TASK, content, load)
+    limits = dataclasses.replace(copy_limits(len(content)), max_output_bytes=MOST_NOTES_BYTES)
+    return _of_copy(principal, READ_TASK, content, load, limits=limits)
 
 
 def _of_copy(
@@ -109,9 +113,10 @@ def _of_copy(
     task: str,
     content: bytes,
     load: Callable[[dict[str, Any], Path], Loaded],
+    *,
+    limits: ParseLimits,
     arguments: Mapping[str, Any] | None = None,
 ) -> Loaded:
-    limits = copy_limits(len(content))
     try:
         with turn(principal):
             return run_on_bytes(task, content, load, filename="", limits=limits, arguments=arguments)
@@ -138,6 +143,7 @@ def remove_notes(principal: Principal, content: bytes, references: Sequence[str]
         REMOVE_TASK,
         content,
         load,
+        limits=copy_limits(len(content)),
         arguments={"references": list(references), "written": written.isoformat()},
     )
 

@@ -12,6 +12,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from docx import Document as WordDocument
+from docx.oxml.ns import nsdecls
 from openpyxl import Workbook
 from pptx import Presentation
 
@@ -95,6 +96,46 @@ def test_a_copy_that_comes_back_is_no_other_door(name: str):
         read_notes(local_operator(), BOMBS[name]())
     assert refused.value.error_code == "file_not_read"
     assert "圧縮" in str(refused.value) or "unpack" in str(refused.value)
+
+
+def commented(comments: str, body: str) -> bytes:
+    """A Word file with these comments and this text."""
+    made = WordDocument()
+    made.add_comment(made.add_paragraph("甲").add_run("乙"), text="丙", author="佐藤")
+    package = io.BytesIO(saved(made))
+    target = io.BytesIO()
+    parts = {"word/comments.xml": ("w:comments", comments), "word/document.xml": ("w:document", body)}
+    with zipfile.ZipFile(package) as source, zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name in source.namelist():
+            tag, inside = parts.get(name, ("", ""))
+            archive.writestr(name, f"<{tag} {nsdecls('w')}>{inside}</{tag}>" if tag else source.read(name))
+    return target.getvalue()
+
+
+def comment(number: int, inside: str) -> str:
+    return f'<w:comment w:id="{number}" w:author="佐藤">{inside}</w:comment>'
+
+
+def test_a_small_copy_brings_no_more_text_in_its_notes_than_it_has():
+    times = 200
+    text = "<w:r><w:t>【指摘 1】</w:t><w:br/></w:r>" * 1_000
+    content = commented(comment(1, "<w:p>" * times + text + "</w:p>" * times), "<w:body/>")
+    assert len(content) < 50_000
+    _format, (note,) = read_notes(local_operator(), content)
+    assert note["text"].count("【指摘 1】") == 1_000
+
+
+def test_a_copy_with_very_many_comments_on_the_same_words_is_refused_by_name():
+    numbers = range(2_000)
+    begun, ended = ("".join(f'<w:commentRange{side} w:id="{one}"/>' for one in numbers) for side in ("Start", "End"))
+    body = f"<w:body>{begun}<w:p><w:r><w:t>{'書' * 10_000}</w:t></w:r></w:p>{ended}</w:body>"
+    content = commented("".join(comment(one, "<w:p/>") for one in numbers), body)
+    assert len(content) < 100_000
+    with pytest.raises(InvalidInput) as refused:
+        read_notes(local_operator(), content)
+    assert refused.value.error_code == "file_not_read"
+    assert "16 MB" in str(refused.value)
+    assert "コメント" in str(refused.value) or "comments" in str(refused.value)
 
 
 def nested(content: bytes, times: int) -> bytes:

@@ -24,7 +24,7 @@ from knowledge.parsers.annotated.xlsx_notes import sheet_parts
 from knowledge.parsers.archives import check_archive
 from knowledge.parsers.detect import detect_format
 from knowledge.parsers.docx.text import qn
-from knowledge.parsers.errors import parse_error
+from knowledge.parsers.errors import parse_error, readable_size
 from knowledge.parsers.limits import ParseLimits
 from knowledge.parsers.ooxml.package import Element
 from knowledge.parsers.pdf.picture import open_pdf
@@ -51,10 +51,17 @@ class _Marked:
 
 
 def read_notes(path: Path, *, limits: ParseLimits, folder: Path, filename: str) -> str:
-    """Read the notes of a docx, xlsx or PDF. :raises ParseError: ``unsupported_format``, or as reading the file."""
+    """Read the notes of a docx, xlsx or PDF.
+
+    :raises ParseError: ``unsupported_format``, as reading the file, or ``notes_too_large``: all notes and the words
+        that they are on have over ``max_output_bytes``. Nothing is cut: a note without its end would pass for another.
+    """
     readers = {"docx": _word, "xlsx": _workbook, "pdf": _pdf}
     found = copy_format(path, filename, limits)
-    return json.dumps({"format": found, "notes": readers[found](path, limits)}, ensure_ascii=False)
+    answer = json.dumps({"format": found, "notes": readers[found](path, limits)}, ensure_ascii=False)
+    if len(answer.encode("utf-8", "replace")) > limits.max_output_bytes:
+        raise parse_error("notes_too_large", limit=readable_size(limits.max_output_bytes))
+    return answer
 
 
 def copy_format(path: Path, filename: str, limits: ParseLimits) -> str:
@@ -160,13 +167,15 @@ def _paragraph_id(comment: Element) -> str:
 
 
 def comment_text(comment: Element) -> str:
-    """What a comment of a Word document says, a line for each paragraph."""
-    return "\n".join(_text_of(paragraph) for paragraph in comment.iter(qn("w:p")))
-
-
-def _text_of(element: Element) -> str:
+    """What a comment of a Word document says, a line for each paragraph; a text that is in several is said once."""
     signs = {qn("w:tab"): "\t", qn("w:br"): "\n", qn("w:noBreakHyphen"): "-"}
-    return "".join((one.text or "") if one.tag == qn("w:t") else signs.get(one.tag, "") for one in element.iter("*"))
+    lines: list[list[str]] = []
+    for one in comment.iter(qn("w:p"), qn("w:t"), *signs):
+        if one.tag == qn("w:p"):
+            lines.append([])
+        elif lines:
+            lines[-1].append(signs.get(one.tag) or one.text or "")
+    return "\n".join(map("".join, lines))
 
 
 def _marked_in(root: Element, story: str) -> dict[str, _Marked]:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
-from itertools import zip_longest
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -124,20 +122,21 @@ def _check_review(review_id: str, other: str) -> None:
 def _blocks(text: str) -> Iterator[_Block]:
     """Yield the findings that a note is about: each from its head to the head of the next, or the next line.
 
-    Each part of the text is read once, since a note of a returned file may have any number of lines.
+    Each part of the text is read twice at most and nothing of it is listed, since a note of a returned file may have
+    any number of lines.
     """
-    heads = list(_HEAD.finditer(text))
-    references = list(REFERENCE.finditer(text))
-    starts = [head.start() for head in heads]
     done = 0
-    for reference, following in zip_longest(references, references[1:]):
-        first, after = bisect_left(starts, done), bisect_left(starts, reference.end())
-        head = heads[first] if first < after else None
-        ends = [*starts[after : after + 1], *([following.start()] if following else [])]
-        below = text[reference.end() : min(ends, default=len(text))].strip()
+    reference = REFERENCE.search(text)
+    while reference is not None:
+        head = _HEAD.search(text, done, reference.start())
         done = reference.end()
+        following = REFERENCE.search(text, done)
+        end = following.start() if following else len(text)
+        next_head = _HEAD.search(text, done, end)
+        below = text[done : next_head.start() if next_head else end].strip()
         number, index = (int(head["number"]), int(head["index"] or 1)) if head else (0, 1)
         yield _Block(reference=reference, number=number, index=index, below=below)
+        reference = following
 
 
 def _add(said: dict[str, _Said], block: _Block, note: Mapping[str, Any]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 import zipfile
 from io import BytesIO
 from pathlib import Path
@@ -190,6 +191,17 @@ def test_a_note_of_very_many_lines_of_the_hub_is_read_once():
     assert {block.below for block in blocks} == {"返答です。"}
     headed = "\n".join(["【指摘 7】 重大", line, "返答です。"] * 2000)
     assert {(block.number, block.below) for block in _blocks(headed)} == {(7, "返答です。")}
+
+
+def test_a_note_of_very_many_heads_takes_no_memory_by_their_number():
+    line = f"hub:fnd_0123456789ab:1:{'0' * 16}"
+    text = "【指摘 1】\n" * 50_000 + f"【指摘 7】 重大\n{line}\n返答です。\n" + "【指摘 1】\n" * 50_000
+    tracemalloc.start()
+    (block,) = _blocks(text)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert (block.number, block.below) == (1, "返答です。")
+    assert peak < 100_000
 
 
 def test_what_was_decided_in_the_hub_meanwhile_is_never_overwritten(reviewed):
