@@ -18,7 +18,8 @@ from review.rules.consistency.fact_tokens import Token
 _NOUN = (
     r"[一-龯々〆ァ-ヴーA-Za-z0-9/_.\-]|(?<=[一-龯])(?:り|い|け|み|し|わせ|れ|き|げ|さ)(?=[一-龯はのをがにで、:は\s]|$)"
 )
-_START = r"(?<![一-龯々〆ァ-ヴーA-Za-z0-9/_.\-])"
+# A noun begins where no other goes on: behind 重い of 重い重い… too, each beginning would read to the end of the text.
+_START = r"(?<![一-龯々〆ァ-ヴーA-Za-z0-9/_.\-])(?<![一-龯][りいけみしれきげさ])(?<![一-龯]わせ)"
 _REMARK = r"(?:\([^()]{1,12}\))?+"
 _JOINT = r"(?:における|に関する|に係る|からの|への|の|・)(?=[一-龯ァ-ヴA-Za-z0-9])"
 NOUNS = rf"{_START}{OF_A_KIND}(?:{_NOUN})++{_REMARK}(?:{_JOINT}(?:{_NOUN})++{_REMARK}){{0,3}}+"
