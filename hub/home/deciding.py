@@ -13,7 +13,7 @@ from hub.core.errors import HubError, NotFound
 from hub.home.pages import home_action, is_fetched
 from hub.home.reviews import Refused, render_review
 from review.runs.reviews import get_review
-from review.triage.asked import read_change, read_checks_of_form, read_finding_ids, read_verdict
+from review.triage.asked import read_change, read_checks_of_form, read_finding_ids, read_revision, read_verdict
 from review.triage.decisions import triage_findings
 from review.triage.signing import sign_off
 from review.triage.verdicts import decide_results, take_back_verdicts
@@ -69,10 +69,17 @@ def take_back_checks(request: HttpRequest, review_id: str) -> HttpResponseBase:
 
 @home_action
 def sign(request: HttpRequest, review_id: str) -> HttpResponseBase:
-    """Sign the review off, with a ``comment``. Raises NotFound, also for who does not decide in the review."""
+    """Sign the review off in the ``revision`` that the page showed, with a ``comment``. Raises NotFound, also for who
+    does not decide in the review.
+    """
 
     def save() -> None:
-        sign_off(principal=principal_of(request), review_id=review_id, comment=request.POST.get("comment", ""))
+        sign_off(
+            principal=principal_of(request),
+            review_id=review_id,
+            comment=request.POST.get("comment", ""),
+            revision=read_revision(request.POST),
+        )
 
     return _answer(request, review_id, at="sign-off", save=save)
 

@@ -17,26 +17,30 @@ from review.runs.finding_schemas import FindingOut
 from review.runs.reviews import get_review, review_facts
 from review.runs.schemas import ReviewOut
 from review.triage.assigning import due_in_words, is_late
-from review.triage.signing import state_of
+from review.triage.signing import state_of, states_to_freeze, verdicts_to_freeze
 from review.triage.verdicts import may_decide
 
 
 def desk_context(review: Review, facts: ReviewOut, *, user_id: int | None, may_act: bool) -> dict[str, Any]:
-    """What is left to decide, what stands in the way of the sign-off, and what signing freezes. No query."""
+    """What is left to decide, what stands in the way of the sign-off, and what signing freezes.
+
+    No query but those of ``state_of``.
+    """
     state = state_of(review)
     triage = Counter(finding.triage for finding in facts.findings)
-    verdicts = Counter(result.verdict for result in facts.results)
+    has_signed = any(one.signer_id == user_id for one in review.signatures.all())
     return {
         "review": review,
         "facts": facts,
         "counts": _counts(facts),
         "sign_off": state,
-        "has_signed": any(one.signer_id == user_id for one in review.signatures.all()),
+        "has_signed": has_signed,
         "may_act": may_act,
+        "may_sign": may_act and not (state.signed or state.blocking or has_signed),
         "open_findings": triage[Triage.OPEN],
         "undecided_checks": sum(1 for one in state.blocking if one.check_item_id and not one.finding_id),
-        "frozen_findings": [(name, triage[code]) for code, name in Triage.choices if triage[code]],
-        "frozen_checks": [(name, verdicts[code]) for code, name in VERDICTS if verdicts[code]],
+        "frozen_findings": states_to_freeze(review),
+        "frozen_checks": verdicts_to_freeze(review),
     }
 
 

@@ -21,7 +21,7 @@ from review.models import VERDICTS, CheckResult
 from review.report.facts import doubts_of, judge_label, label
 from review.report.grounds import grounds_of
 from review.runs.reviews import record_view, review_facts
-from review.triage.asked import read_checks, read_verdict, verdict_buttons
+from review.triage.asked import read_checks, read_revision, read_verdict, verdict_buttons
 from review.triage.signing import sign_off
 from review.triage.verdicts import decide_results, may_decide, take_back_verdicts
 
@@ -106,15 +106,21 @@ def _as_now(request: HttpRequest, pk: int, asked: Mapping[str, Any]) -> JsonResp
 
 @require_POST
 def sign(request: HttpRequest, pk: int) -> JsonResponse:
-    """Sign the review off with the ``comment`` of the JSON body; a refusal is {error, code} and says what is left."""
+    """Sign the review off as the JSON body says: {comment, revision}.
+
+    A refusal is {error, code, desk}: what is left to decide, and what signing freezes now.
+    """
     review = find_review(request, pk)
     try:
+        asked = body_of(request)
         state = sign_off(
             principal=principal_of(request),
             review_id=review.public_id,
-            comment=str(body_of(request).get("comment") or ""),
+            comment=str(asked.get("comment") or ""),
+            revision=read_revision(asked),
         )
     except HubError as error:
-        return JsonResponse({"error": str(error), "code": error.error_code}, status=error.status)
+        refusal = {"error": str(error), "code": error.error_code, "desk": desk_after(request, review.public_id)}
+        return JsonResponse(refusal, status=error.status)
     message = _("The review is signed off.") if state.signed else _("You have signed. One more person must sign.")
     return JsonResponse({"message": message, "desk": desk_after(request, review.public_id)})

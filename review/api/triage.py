@@ -25,7 +25,8 @@ from review.triage.signing import sign_off_state
 
 router = Router()
 
-REVISION = "the revision that you have seen; when somebody else was faster, the answer is 409 changed_meanwhile"
+CHANGED_MEANWHILE = "when somebody else was faster, the answer is 409 changed_meanwhile"
+REVISION = f"the revision that you have seen; {CHANGED_MEANWHILE}"
 
 
 def _end_of_day(value: object) -> object:
@@ -86,6 +87,9 @@ class VerdictIn(Schema):
 
 class SignOffIn(Schema):
     comment: LongText = ""
+    revision: Integer | None = Field(
+        None, description="that of GET …/sign-off, read before the review was looked at; " + CHANGED_MEANWHILE
+    )
 
 
 def _change(asked: TriageIn) -> TriageChange:
@@ -163,8 +167,11 @@ def get_sign_off(request: HubRequest, review_id: str) -> SignOffOut:
 
 @router.post("/reviews/{review_id}/sign-off", response=SignOffOut)
 def sign_off(request: HubRequest, review_id: str, asked: SignOffIn) -> SignOffOut:
-    """Sign a review. With enough signatures it is final; 409 `sign_off_blocked` tells what is to be decided first."""
-    return signing.sign_off(principal=request.principal, review_id=review_id, comment=asked.comment)
+    """Sign a review. With enough signatures it is final; 409 `sign_off_blocked` tells what is to be decided first.
+
+    With `revision` only what was seen is signed: 409 `changed_meanwhile` tells what signing would freeze now.
+    """
+    return signing.sign_off(principal=request.principal, review_id=review_id, **asked.model_dump())
 
 
 class CarryIn(Schema):

@@ -39,7 +39,7 @@ def read_change(asked: Mapping[str, Any]) -> TriageChange:
         expires_at=end_of_day(_day("expires_at", asked["expires_at"])) if asked.get("expires_at") else None,
         assignee=str(asked["assignee"]) if asked.get("assignee") is not None else None,
         due_on=_day("due_on", asked["due_on"]) if asked.get("due_on") else asked.get("due_on"),
-        revision=_revision(asked.get("revision")),
+        revision=read_revision(asked),
     )
 
 
@@ -101,13 +101,15 @@ def read_checks_of_form(marked: Sequence[str]) -> list[CheckToDecide]:
 
 
 def _check(code: object, revision: object) -> CheckToDecide:
-    seen = _revision(revision)
+    seen = read_revision({"revision": revision})
     if seen is None:
         raise InvalidInput(_("checks: a list of {example}."), example="{id, revision}", field="checks")
     return CheckToDecide(check_item_id=str(code or ""), revision=seen)
 
 
-def _revision(given: object) -> int | None:
+def read_revision(asked: Mapping[str, Any]) -> int | None:
+    """Read the ``revision`` that the person has seen; None where none is given. Raises InvalidInput."""
+    given = asked.get("revision")
     if given is None:
         return None
     if not _NUMBER.fullmatch(str(given)):

@@ -42,8 +42,14 @@ class SignOffOut(BaseModel):
     verdict: TextOrNone
     signed: bool
     signed_at: datetime | None
+    revision: int = Field(
+        description="of the result, as you may see it; it grows with every change, and what was seen is signed with it"
+    )
     signatures_needed: int
-    signatures: list[SignatureOut]
+    signatures: list[SignatureOut] = Field(description="those that count")
+    signatures_void: list[SignatureOut] = Field(
+        description="where two people sign, those that do not count: who gave them may not sign the review (any more)"
+    )
     blocking: list[BlockerOut]
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from django.conf import settings
+from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import F, QuerySet
 from django.utils import timezone
@@ -14,16 +16,16 @@ from django.utils.translation import gettext_lazy as _
 
 from hub.access.models import AuditEvent
 from hub.access.principals import Principal, Scope
-from hub.access.services import record_event
+from hub.access.services import principal_for_user, record_event
 from hub.core.errors import Conflict
 from hub.core.shapes import filled
-from review.models import Review, ReviewStatus, Signature, Triage
+from review.models import VERDICTS, Review, ReviewStatus, Signature, Triage
 from review.models.reviews import HasSignatures
 from review.runs.reviews import get_review
 from review.runs.schemas import signature_out
 from review.triage.decisions import reopen_expired_waivers_of
 from review.triage.schemas import BlockerOut, SignOffOut
-from review.triage.verdicts import HUMAN
+from review.triage.verdicts import HUMAN, may_decide
 from review.types import JudgedBy, Severity, Verdict
 
 SHOWN_BLOCKERS = 10
@@ -35,16 +37,38 @@ def sign_off_state(principal: Principal, review_id: str) -> SignOffOut:
 
 
 def state_of(review: Review) -> SignOffOut:
-    """As ``sign_off_state``, of a review that ``get_review`` found."""
+    """As ``sign_off_state``, of a review that ``get_review`` found. No query, unless two people sign and one has."""
+    void = {one.pk for one in _void_signatures(review, review.signatures.all())}
     return filled(
         SignOffOut,
         review,
         review_id=review.public_id,
         signed=review.signed_at is not None,
+        revision=_revision(review),
         signatures_needed=_people_needed(),
-        signatures=list(map(signature_out, review.signatures.all())),
+        signatures=[signature_out(one) for one in review.signatures.all() if one.pk not in void],
+        signatures_void=[signature_out(one) for one in review.signatures.all() if one.pk in void],
         blocking=[] if review.signed_at else list(blockers(review)),
     )
+
+
+def _revision(review: Review) -> int:
+    """Count the changes of all that is signed: each is one more at its check or finding, and none is ever taken off."""
+    results = list(review.results.all())
+    findings = [one for result in results for one in (*result.findings.all(), *result.set_aside)]
+    return sum(one.revision for one in (*results, *findings))
+
+
+def verdicts_to_freeze(review: Review) -> list[tuple[str, int]]:
+    """The names of the checks' verdicts with the number of each that there are, of a review of ``get_review``."""
+    numbers = Counter(result.verdict for result in review.results.all())
+    return [(str(name), numbers[code]) for code, name in VERDICTS if numbers[code]]
+
+
+def states_to_freeze(review: Review) -> list[tuple[str, int]]:
+    """As ``verdicts_to_freeze``, of the states of the findings that count."""
+    numbers = Counter(finding.triage for result in review.results.all() for finding in result.findings.all())
+    return [(str(name), numbers[code]) for code, name in Triage.choices if numbers[code]]
 
 
 def with_signatures_noted(reviews: QuerySet[Review]) -> QuerySet[Review]:
@@ -106,8 +130,12 @@ def _blocker(code: str, item: str = "", finding_id: str = "") -> BlockerOut:
     return BlockerOut(code=code, message=str(MESSAGES[code]), check_item_id=item, finding_id=finding_id)
 
 
-def sign_off(*, principal: Principal, review_id: str, comment: str = "") -> SignOffOut:
+def sign_off(*, principal: Principal, review_id: str, comment: str = "", revision: int | None = None) -> SignOffOut:
     """Sign a review; with enough signatures it is final and can't be changed any more.
+
+    ``revision`` is the one of ``sign_off_state`` that the caller has seen; another one by now is a Conflict. Where two
+    people sign, both sign the same: a change in between takes the first signature back, and at the last one the first
+    signer is asked for again, who may have lost the right to decide.
 
     Raises NotFound, and Conflict when something is in the way, when the caller has signed already, or when the review
     is signed off; where two people sign, also for who uploaded the document or asked for the review, and for the local
@@ -118,12 +146,15 @@ def sign_off(*, principal: Principal, review_id: str, comment: str = "") -> Sign
     with transaction.atomic():
         Review.objects.select_for_update(of=("self",)).get(pk=found.pk)
         review = get_review(principal, review_id, scope=Scope.TRIAGE)  # as it is now that nobody can change it
-        _refuse(review, principal)
+        _refuse(review, principal, revision)
         Signature.objects.create(
             review=review, signer_id=principal.user_id, signer_name=principal.name, comment=comment.strip()
         )
-        given = _signatures_that_count(review)
+        signatures = list(Signature.objects.filter(review=review).select_related("signer"))
+        void = _void_signatures(review, signatures)
+        given = len(signatures) - len(void)
         if given >= _people_needed():
+            Signature.objects.filter(pk__in=[one.pk for one in void]).delete()
             review.signed_at = timezone.now()
             review.save(update_fields=["signed_at"])
         record_event(
@@ -131,13 +162,14 @@ def sign_off(*, principal: Principal, review_id: str, comment: str = "") -> Sign
             "REVIEW_SIGN_OFF",
             f"review:{review_id}",
             signatures=given,
+            void=[one.signer_name for one in void],
             final=review.signed_at is not None,
             verdict=review.verdict,
         )
     return sign_off_state(principal, review_id)
 
 
-def _refuse(review: Review, principal: Principal) -> None:
+def _refuse(review: Review, principal: Principal, revision: int | None) -> None:
     if review.signed_at is not None:
         raise Conflict(
             _("The review {review_id} was signed off already."), code="review_signed", review_id=review.public_id
@@ -146,6 +178,7 @@ def _refuse(review: Review, principal: Principal) -> None:
         raise Conflict(_("You have signed this review; a second person must sign it now."), code="second_person_needed")
     if _people_needed() > 1:
         _refuse_those_involved(review, principal)
+    _refuse_stale(review, revision)
     if found := list(blockers(review)):
         raise Conflict(
             _("The review can't be signed off yet. {count} to decide: {what}"),
@@ -169,6 +202,27 @@ def _refuse_those_involved(review: Review, principal: Principal) -> None:
         )
 
 
+def _refuse_stale(review: Review, revision: int | None) -> None:
+    if revision is None or revision == (now := _revision(review)):
+        return
+    raise Conflict(
+        _(
+            "The review was changed meanwhile (revision {now}, not {given}). Signing freezes now: {verdict}; "
+            "checks: {checks}; findings: {findings}. Look at it again first."
+        ),
+        code="changed_meanwhile",
+        now=now,
+        given=revision,
+        verdict=review.get_verdict_display() or "-",
+        checks=_numbered(verdicts_to_freeze(review)),
+        findings=_numbered(states_to_freeze(review)),
+    )
+
+
+def _numbered(counts: Sequence[tuple[str, int]]) -> str:
+    return ", ".join(f"{name} {number}" for name, number in counts) or "-"
+
+
 def _involved(review: Review) -> frozenset[int]:
     """Who asked for a review, and who uploaded any version of its document, which may be gone. One query."""
     uploads = AuditEvent.objects.filter(action="DOCUMENT_UPLOAD", resource=f"document:{review.document_id_text}")
@@ -187,12 +241,20 @@ def may_sign_second(principal: Principal, review: Review) -> bool:
     return not has_signed and principal.user_id not in _involved(review)
 
 
-def _signatures_that_count(review: Review) -> int:
-    """How many signatures a review has; where two people sign, of people who may, each once."""
-    signers = list(Signature.objects.filter(review=review).values_list("signer_id", flat=True))
-    if _people_needed() == 1:
-        return len(signers)
-    return len({signer for signer in signers if signer is not None} - _involved(review))
+def _void_signatures(review: Review, signatures: Sequence[Signature] | QuerySet[Signature]) -> list[Signature]:
+    """Those of a review's signatures that do not count as long as it is not signed off, where two people sign: of
+    nobody in particular, of who had a hand in what is signed, and of who may not decide in the review any more.
+
+    One query, and at most three for each signature; none where nobody has signed. Expects what ``get_review`` selects.
+    """
+    if _people_needed() == 1 or review.signed_at is not None or not signatures:
+        return []
+    involved = _involved(review)
+    return [one for one in signatures if one.signer_id in involved or not _may_still_decide(one.signer, review)]
+
+
+def _may_still_decide(signer: User | None, review: Review) -> bool:
+    return signer is not None and signer.is_active and may_decide(principal_for_user(signer), review)
 
 
 def _in_words(found: Sequence[BlockerOut]) -> str:

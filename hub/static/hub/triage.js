@@ -17,6 +17,7 @@
   const WAIT_FOR_ORIGINAL_MS = 250; // who runs through the rows asks for no picture
   const done = []; // what was decided here, the last one last: each knows how it is taken back
   let current = null;
+  let remark = ""; // with a signature that was asked for; it stays where that was refused
 
   const mayAct = () => "mayAct" in page.dataset;
   const idOf = (row) => row.dataset.findingId || row.dataset.checkId;
@@ -147,6 +148,8 @@
     document.getElementById("hub-sign-off-panel").innerHTML = desk.sign_off;
     document.getElementById("hub-desk-verdict").innerHTML = desk.verdict;
     if (!desk.may_act) page.removeAttribute("data-may-act");
+    const form = document.querySelector("[data-sign-off-form]");
+    if (form) form.elements.comment.value = remark;
   }
 
   // Sends something to be changed; gives the answer, or null after saying why there is none.
@@ -164,12 +167,12 @@
       return null;
     }
     const answer = await response.json();
+    if (answer.desk) showDesk(answer.desk);
     if (answer.error) {
       say(answer.error, true);
       return null;
     }
     for (const state of [...(answer.findings || []), ...(answer.checks || [])]) update(state);
-    if (answer.desk) showDesk(answer.desk);
     return answer;
   }
 
@@ -270,7 +273,8 @@
   }
 
   async function sign(form) {
-    const answer = await post(form.action, { comment: form.elements.comment.value });
+    remark = form.elements.comment.value;
+    const answer = await post(form.action, { comment: remark, revision: form.elements.revision.value });
     if (!answer) return;
     say(answer.message);
     document.getElementById("hub-sign-off").scrollIntoView({ block: "center" });

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -208,6 +210,48 @@ def test_a_review_is_signed_off_once_nothing_is_in_the_way(review: Review) -> No
     after = shown(client, review)
     assert "確認済み" in after
     assert "data-decide" not in after
+
+
+def shown_revision(page: str) -> str:
+    """The revision that the form of the sign-off carries."""
+    form = page[page.index("data-signs") :]
+    return re.findall(r'name="revision" value="(\d+)"', form)[0]
+
+
+def test_a_page_signs_what_it_showed_and_says_what_signing_would_freeze_by_now(review: Review) -> None:
+    settle_everything(review)
+    client, check = person(Role.REVIEWER), review.results.filter(verdict="pass").select_related("item_version__item")[0]
+    seen = shown_revision(shown(client, review))
+    ask(
+        person(Role.REVIEWER, "別の点検者"), "checks-decide", review, check=marked(check), verdict="fail", reason="不備"
+    )
+    refused = ask(client, "review-sign", review, comment="32件合格を確認", revision=seen)
+    assert refused.status_code == 409
+    page = refused.content.decode()
+    assert re.search(r'role="alert">[^<]*チェック: [^<]*不合格 \d', page)
+    assert '<details id="sign-off-ask" open>' in page
+    assert "32件合格を確認</textarea>" in page
+    review.refresh_from_db()
+    assert review.signed_at is None
+    ask(client, "review-sign", review, comment="不合格を確認", revision=shown_revision(page))
+    review.refresh_from_db()
+    assert (review.signed_at is not None, review.verdict) == (True, "fail")
+
+
+def test_the_page_says_whose_signature_does_not_count_any_more(review: Review, settings: Any) -> None:
+    settings.CONFIG = settings.CONFIG.model_copy(update={"hub_two_person_sign_off": True})
+    settle_everything(review)
+    ask(person(Role.REVIEWER, "佐藤"), "review-sign", review)
+    second = person(Role.REVIEWER, "課長")
+    assert "署名 1 / 2" in shown(second, review)
+    User.objects.filter(username="佐藤").update(is_active=False)
+    for _once_more in range(2):
+        page = shown(second, review)
+        assert "佐藤 の署名" in page
+        assert "数えません" in page
+        ask(second, "review-sign", review)
+    review.refresh_from_db()
+    assert review.signed_at is None
 
 
 def test_a_second_person_signs_at_home_too(review: Review, settings: Any) -> None:

@@ -140,6 +140,23 @@ def test_a_person_s_verdict_and_the_sign_off_go_through_the_page(client, review)
     assert review.signed_at is not None
 
 
+def test_a_desk_signs_what_it_showed(client, review):
+    settle_everything(review)
+    form = r'name="revision" value="(\d+)"'
+    seen = re.findall(form, page(client, review))[0]
+    triage_findings(
+        principal=local_operator(),
+        finding_ids=[findings_of(review)[0].public_id],
+        change=TriageChange(triage="rejected"),
+    )
+    refused = send(client, review, "sign_off", comment="承認", revision=seen)
+    assert (refused.status_code, refused.json()["code"]) == (409, "changed_meanwhile")
+    assert "対応しない 1" in refused.json()["error"]
+    now = re.findall(form, refused.json()["desk"]["sign_off"])[0]
+    assert send(client, review, "sign_off", comment="承認", revision="x").status_code == 422
+    assert send(client, review, "sign_off", comment="承認", revision=now).status_code == 200
+
+
 def test_a_verdict_is_taken_back_on_the_page_and_the_check_blocks_again(client, review):
     undecided = review.results.filter(verdict="skipped").first().item_version.item.code
     before = page(client, review)

@@ -107,7 +107,11 @@ def test_a_verdict_by_a_person_and_the_sign_off(api, review):
         else:
             path = f"/reviews/{review.public_id}/results/{blocker['check_item_id']}"
             api("patch", path, {"verdict": "warning", "reason": "目視で確認"})
-    signed = api("post", f"/reviews/{review.public_id}/sign-off", {"comment": "承認"})
+    seen = state["revision"]
+    stale = api("post", f"/reviews/{review.public_id}/sign-off", {"comment": "承認", "revision": seen})
+    assert (stale.status_code, stale.json()["code"]) == (409, "changed_meanwhile")
+    seen = api("get", f"/reviews/{review.public_id}/sign-off").json()["revision"]
+    signed = api("post", f"/reviews/{review.public_id}/sign-off", {"comment": "承認", "revision": seen})
     assert signed.json()["signed"]
     assert api("get", f"/reviews/{review.public_id}").json()["signatures"][0]["name"] == "admin"
 

@@ -119,6 +119,63 @@ def test_a_signature_that_was_given_by_somebody_involved_before_does_not_count(r
     assert sign_off(principal=reviewer_of(review), review_id=review.public_id).signed
 
 
+def test_what_is_signed_is_what_was_seen(review):
+    settle_everything(review)
+    seen = sign_off_state(OPERATOR, review.public_id).revision
+    passed, *others = review.results.filter(verdict="pass").select_related("item_version__item")
+    decide_result(
+        principal=OPERATOR,
+        review_id=review.public_id,
+        check_item_id=passed.item_version.item.code,
+        verdict="fail",
+        reason="満たしていない",
+    )
+    with pytest.raises(Conflict, match=rf"チェック: 合格 {len(others)}, .*不合格") as refused:
+        sign_off(principal=OPERATOR, review_id=review.public_id, revision=seen)
+    assert refused.value.error_code == "changed_meanwhile"
+    seen = sign_off_state(OPERATOR, review.public_id).revision
+    for change in (lambda one: decide(one, comment="後から"), lambda one: decide(one, triage="rejected")):
+        change(Finding.objects.filter(result__review=review).first())
+        with pytest.raises(Conflict, match="先に変更"):
+            sign_off(principal=OPERATOR, review_id=review.public_id, revision=seen)
+    seen = sign_off_state(OPERATOR, review.public_id).revision
+    assert sign_off(principal=OPERATOR, review_id=review.public_id, revision=seen).signed
+
+
+def test_two_people_sign_the_same_result(review, two_sign):
+    settle_everything(review)
+    first, second = reviewer_of(review), reviewer_of(review)
+    seen = sign_off_state(second, review.public_id).revision
+    sign_off(principal=first, review_id=review.public_id, revision=seen)
+    decide(Finding.objects.filter(result__review=review).first(), triage="rejected")
+    with pytest.raises(Conflict, match="先に変更"):
+        sign_off(principal=second, review_id=review.public_id, revision=seen)
+    seen = sign_off_state(second, review.public_id).revision
+    assert not sign_off(principal=second, review_id=review.public_id, revision=seen).signed
+    assert sign_off(principal=first, review_id=review.public_id, revision=seen).signed
+
+
+@pytest.mark.parametrize("loses", ["the role", "the account"])
+def test_a_first_signature_does_not_outlive_the_right_to_give_it(review, two_sign, loses):
+    settle_everything(review)
+    first, second, third = (reviewer_of(review) for _number in range(3))
+    sign_off(principal=first, review_id=review.public_id)
+    if loses == "the role":
+        CollectionGrant.objects.filter(user=first.user_id).update(role=Role.READER)
+    else:
+        User.objects.filter(pk=first.user_id).update(is_active=False)
+    state = sign_off(principal=second, review_id=review.public_id)
+    assert not state.signed
+    assert [one.name for one in state.signatures] == [second.name]
+    assert [one.name for one in state.signatures_void] == [first.name]
+    state = sign_off(principal=third, review_id=review.public_id)
+    assert state.signed
+    assert [one.name for one in state.signatures] == [second.name, third.name]
+    assert state.signatures_void == []
+    last = AuditEvent.objects.filter(action="REVIEW_SIGN_OFF").latest("pk")
+    assert (last.details["signatures"], last.details["void"]) == (2, [first.name])
+
+
 def test_a_change_after_the_first_signature_takes_it_back(review, two_sign):
     settle_everything(review)
     sign_off(principal=reviewer_of(review), review_id=review.public_id)
