@@ -92,11 +92,16 @@ class Refused:
     typed: Mapping[str, str]
     error: HubError
 
+    @property
+    def words(self) -> list[str]:
+        """What was typed, of the fields that people type in."""
+        return [self.typed[name] for name in ("reason", "comment", "expires_at") if self.typed.get(name)]
+
 
 def render_review(request: HttpRequest, review_id: str, *, refused: Refused | None = None) -> HttpResponseBase:
     """Render the page of a review, for those who decide in it with forms at findings, checks and the sign-off.
 
-    Raises NotFound.
+    What was refused stands at its form, and on top where the page has none any more. Raises NotFound.
     """
     principal = principal_of(request)
     row = get_review(principal, review_id)
@@ -105,6 +110,8 @@ def render_review(request: HttpRequest, review_id: str, *, refused: Refused | No
     is_in_work = row.status in UNFINISHED
     decides = not is_in_work and may_decide(principal, row)
     offer = carry_offer(principal, row) if decides else None
+    desk = desk_context(row, facts, user_id=principal.user_id, may_act=decides)
+    is_in_place = refused is not None and refused.at in _forms(facts, desk)
     return render_home(
         request,
         "home/review.html",
@@ -112,7 +119,8 @@ def render_review(request: HttpRequest, review_id: str, *, refused: Refused | No
         status=refused.error.status if refused else 200,
         offer=offer,
         conditions=differing_conditions(principal, offer.base, row) if offer else [],
-        refused=refused,
+        refused=refused if is_in_place else None,
+        refused_on_top=None if is_in_place else refused,
         keys=KEYS,
         signed=sign_off_label(row),
         groups=_groups(facts, comments_in(principal, row)),
@@ -120,7 +128,7 @@ def render_review(request: HttpRequest, review_id: str, *, refused: Refused | No
         verdict_buttons=verdict_buttons(),
         is_in_work=is_in_work,
         report_formats=[] if is_in_work else [(code, name) for code, name in FORMAT_NAMES.items() if code != "json"],
-        **desk_context(row, facts, user_id=principal.user_id, may_act=decides),
+        **desk,
     )
 
 
@@ -143,6 +151,12 @@ def _in_words_of_the_page(refused: Refused, facts: ReviewOut) -> HubError:
             given = {"who": who, "check": check.check_item_id, "verdict": verdict_label(check)}
             return Conflict(message, code=error.error_code, **given)
     return error
+
+
+def _forms(facts: ReviewOut, desk: Mapping[str, Any]) -> set[str]:
+    """What the page has forms for, as ``Refused.at`` names it."""
+    forms = {"verdicts", *(one.id for one in facts.findings)} if desk["may_act"] else set()
+    return forms | {"sign-off"} if desk["may_sign"] else forms
 
 
 @home_page

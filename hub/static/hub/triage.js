@@ -167,12 +167,13 @@
       return null;
     }
     const answer = await response.json();
-    if (answer.desk) showDesk(answer.desk);
     if (answer.error) {
+      if (answer.desk) showDesk(answer.desk);
       say(answer.error, true);
       return null;
     }
     for (const state of [...(answer.findings || []), ...(answer.checks || [])]) update(state);
+    if (answer.desk) showDesk(answer.desk);
     return answer;
   }
 

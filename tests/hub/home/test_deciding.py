@@ -238,6 +238,28 @@ def test_a_page_signs_what_it_showed_and_says_what_signing_would_freeze_by_now(r
     assert (review.signed_at is not None, review.verdict) == (True, "fail")
 
 
+def test_what_a_signed_review_refuses_is_said_on_top_with_what_was_typed(review: Review) -> None:
+    settle_everything(review)
+    client, finding, check = (
+        person(Role.REVIEWER),
+        first(review),
+        review.results.select_related("item_version__item")[0],
+    )
+    ask(person(Role.REVIEWER, "課長"), "review-sign", review)
+    answers = [
+        ask(client, "checks-decide", review, check=marked(check), verdict="fail", reason="書きかけの理由"),
+        send(client, review, finding, comment="書きかけの意見", revision=finding.revision),
+        ask(client, "review-sign", review, comment="書きかけの承認"),
+    ]
+    for answer, words in zip(answers, ("書きかけの理由", "書きかけの意見", "書きかけの承認"), strict=True):
+        page = answer.content.decode()
+        assert answer.status_code == 409
+        assert page.count('role="alert"') == 1
+        state = page[page.index('id="review-state"') : page.index('aria-labelledby="findings"')]
+        assert re.search(r'role="alert">[^<]*承認', state)
+        assert words in state
+
+
 def test_the_page_says_whose_signature_does_not_count_any_more(review: Review, settings: Any) -> None:
     settings.CONFIG = settings.CONFIG.model_copy(update={"hub_two_person_sign_off": True})
     settle_everything(review)
