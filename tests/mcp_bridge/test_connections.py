@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import time
 
 import httpx2
 import pytest
 
 from tests.mcp_bridge.conftest import stdio_session
+from tests.mcp_bridge.test_http import post
 
 pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("site")]
 PATIENCE_S = 60
@@ -75,3 +77,16 @@ async def test_calls_and_errors_over_stdio_are_in_the_metrics_of_the_web_process
     )
     shown = httpx2.get(f"{site.url}/metrics").text  # the process that counted has ended
     assert [line for line in wanted if f"\n{line} " not in shown] == []
+
+
+def test_answers_over_mcp_are_counted_for_callers_with_a_token_alone(site):
+    def answered() -> float:
+        text = httpx2.get(f"{site.url}/metrics").text
+        counted = re.search(r'^hub_http_answers_total\{outcome="answered"\} (\S+)', text, re.MULTILINE)
+        return float(counted[1]) if counted else 0.0
+
+    before = answered()
+    assert post(site, headers={}).status_code == 401
+    assert answered() == before
+    assert post(site, headers=site.headers()).status_code == 200
+    assert answered() == before + 1
