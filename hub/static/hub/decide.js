@@ -42,7 +42,8 @@
     const at = all.indexOf(from);
     const next = [...all.slice(at + 1), ...all.slice(0, at + 1)].find(isOpen);
     if (next || from) choose(next || from);
-    if (!next) say(document.getElementById("decided").dataset.nothingLeft);
+    const { allDecided, nothingLeft } = document.getElementById("decided").dataset;
+    if (!next) say(document.getElementById("sign-off-ask") ? allDecided : nothingLeft);
   }
 
   const isTypedIn = (row) =>
@@ -64,8 +65,9 @@
   }
 
   // Sends what is asked, of a row or of the whole, and puts the page in as it is now. What was refused comes back with
-  // the reason and, in a row, with what was typed. Returns whether it was done.
-  async function send(asked, address, given) {
+  // the reason and, in a row, with what was typed; a reason that stands at what was asked is not said once more.
+  // What was done is said by the text of this name. Returns whether it was done.
+  async function send(asked, address, given, nameOfText) {
     const texts = document.getElementById("texts").dataset;
     let answer;
     let page;
@@ -80,11 +82,13 @@
       say(texts.ended, " ", signInLink());
       return false;
     }
-    const refusal = page.querySelector("[role=alert]")?.textContent; // it moves out of the page with what it is about
+    const refusal = page.querySelector("[role=alert]"); // it moves out of the page with what it is about
     const isPage = Boolean(page.getElementById("review-state"));
     if (isPage) freshen(page, asked);
     const isDone = answer.ok && isPage;
-    say(isDone ? document.getElementById("decided").dataset.saved : (refusal ?? texts.failed));
+    if (isDone) say(document.getElementById("decided").dataset[nameOfText]);
+    else if (document.contains(refusal) && refusal.closest("article, #sign-off-state")) say();
+    else say(refusal?.textContent ?? texts.failed);
     return isDone;
   }
 
@@ -112,7 +116,8 @@
     if (given.has("check") && row) given.set("reason", document.getElementById("verdicts").elements.reason.value);
     const takeBack = isTakenBack ? null : wayBack(form, row, given);
     if (row) choose(row);
-    if (!(await send(row?.id, isTakenBack ? button.formAction : form.action, given))) return false;
+    const [address, text] = isTakenBack ? [button.formAction, "takenBack"] : [form.action, "saved"];
+    if (!(await send(row?.id, address, given, text))) return false;
     if ("signs" in form.dataset) document.getElementById("sign-off-title").focus();
     if (!takeBack) return true;
     done.push(takeBack);
@@ -152,7 +157,7 @@
     }
     const { row, address, again } = last();
     choose(row);
-    return send(row.id, address, again);
+    return send(row.id, address, again, "takenBack");
   }
 
   function countChosen() {

@@ -21,6 +21,7 @@ from tests.hub.admin.test_browser import chromium  # noqa: F401 (fixture)
 from tests.hub.home.test_home_browser import _broken_rules, browser, reader  # noqa: F401 (fixtures)
 from tests.review.conftest import review_text
 from tests.review.finishing import HOME, UNDECIDED, Presses, design, finish_by_keys, leave_fifteen_findings, wait
+from tests.review.triage.deciding import decide
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 NARROW = {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": False}
@@ -72,7 +73,7 @@ def test_a_review_is_finished_with_the_pointer_on_a_narrow_page(
     presses.click("#verdicts [value=not_applicable]")
     presses.wait_until_left(0)
     said = narrow.find_element(By.ID, "decided")
-    wait(narrow, lambda _one: said.text == said.get_attribute("data-nothing-left"))
+    wait(narrow, lambda _one: said.text == said.get_attribute("data-all-decided"))
     assert narrow.execute_script("return document.documentElement.scrollWidth <= innerWidth")
     presses.click("#sign-off-ask summary")
     presses.click("#sign-off-ask button")
@@ -107,3 +108,45 @@ def test_what_somebody_decided_meanwhile_is_told_and_shown_and_what_was_typed_st
     assert set(said_of.values_list("reason", flat=True)) == {"画面だけの変更である"}
     assert Finding.objects.filter(result__review=review).exclude(triage="open").count() == 0
     assert browser.get_log("browser") == []  # type: ignore[attr-defined]
+
+
+WIDTH_OF_PLACEHOLDER = """
+const field = document.querySelector("#verdicts [name=reason]"), style = getComputedStyle(field);
+const pen = document.createElement("canvas").getContext("2d");
+pen.font = style.font;
+return field.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight)
+    - pen.measureText(field.placeholder).width;
+"""
+
+
+def test_the_field_of_the_reason_shows_its_placeholder_and_a_key_takes_back(
+    narrow: WebDriver, review: Review, live_server: Any
+) -> None:
+    presses = open_review(narrow, live_server, review)
+    assert narrow.execute_script(WIDTH_OF_PLACEHOLDER) > 0
+    narrow.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {**NARROW, "width": 1366})
+    assert narrow.execute_script(WIDTH_OF_PLACEHOLDER) > 0
+    presses.send("j")
+    presses.decide("a")
+    before = presses.left()
+    presses.send("u")
+    presses.wait_until_left(before + 1)
+    said = narrow.find_element(By.ID, "decided")
+    wait(narrow, lambda _one: said.text == said.get_attribute("data-taken-back"))
+
+
+def test_who_was_faster_with_a_finding_is_told_once(
+    browser: WebDriver,  # noqa: F811
+    review: Review,
+    live_server: Any,
+) -> None:
+    presses = open_review(browser, live_server, review)
+    presses.send("j")
+    finding = Finding.objects.get(public_id=presses.current())
+    decide(finding, triage="rejected")
+    presses.send("a")
+    alert = wait(browser, lambda one: one.find_element(By.CSS_SELECTOR, "article [role=alert]"))
+    assert "operator" in alert.text
+    assert browser.find_element(By.ID, "decided").text == ""
+    finding.refresh_from_db()
+    assert finding.triage == "rejected"
