@@ -15,7 +15,7 @@ from knowledge.text.structure import section_at
 from knowledge.text.tables import Row, Table, read_tables
 from knowledge.types.documents import Block, BlockKind, Section
 from review.rules.base import shipped
-from review.rules.consistency.fact_names import BRACKETS, OF_A_KIND
+from review.rules.consistency.fact_names import BRACKETS, LONGEST_NAMING, OF_A_KIND
 from review.rules.prose import read_prose
 
 _LINE = re.compile(
@@ -214,11 +214,12 @@ class _Reader:
 
     def _cells(self, table: Table, row: Row, at: int) -> Iterator[Quantity]:
         for header, cell in zip(table.header.cells, row.cells, strict=False):
-            if cell is row.cells[at] or not _VALUE_COLUMN.search(header.text):
+            head = header.text[:LONGEST_NAMING]
+            if cell is row.cells[at] or not _VALUE_COLUMN.search(head):
                 continue
             found = amounts(cell.text)
             if found and not inside(self._skipped, cell.start):
-                yield self._made(row.cells[at].text, cell.start, cell.end, found, _sense(header.text))
+                yield self._made(row.cells[at].text, cell.start, cell.end, found, _sense(head))
 
     def _quantity(self, label: str, match: re.Match[str], sense: str) -> Iterator[Quantity]:
         found = amounts(match["value"])
@@ -245,7 +246,11 @@ class _Reader:
         section = section_at(self._sections, offset)
         above = self._text[max(0, offset - 400) : offset].rstrip().rpartition("\n\n")[0].rpartition("\n")[2]
         return _sense(
-            above if above.rstrip("* ").endswith((":", "：")) else unnumbered_title(section.title) if section else ""
+            above
+            if above.rstrip("* ").endswith((":", "："))
+            else unnumbered_title(section.title)[:LONGEST_NAMING]
+            if section
+            else ""
         )
 
 

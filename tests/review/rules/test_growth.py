@@ -372,7 +372,7 @@ GROWING_TOGETHER: dict[str, tuple[str, Callable[[int], str]]] = {
     "a long head over values": (
         "consistency.conflicting_value",
         lambda n: _rows(
-            f"| 項目 | {_long(n // 2)} |",
+            f"| 項目 | {_long(n)} |",
             "\n".join(f"| {_kanji(k)} | {10 + k % 90}秒以内 |" for k in range(n // 36)),
         ),
     ),
