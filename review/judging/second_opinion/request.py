@@ -7,6 +7,7 @@ and that nobody would act on is set aside: it stays for people to see.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -14,7 +15,7 @@ from typing import Any
 
 from hub.llm.material import fence_of, fenced, label_of
 from hub.llm.types import AnswerSchema, LlmRequest
-from knowledge.text.sentences import sentences_around
+from knowledge.text.sentences import sentence_spans, sentences_around
 from review.judging.answer_schemas import closed, several, some_text
 from review.judging.common_words import KIND, rules_for
 from review.judging.plan import MAX_QUOTE, REPAIRS, fenced_passages, finding_label, messages_of
@@ -37,6 +38,12 @@ TOKENS_OF_DOUBT = 300
 TOKENS_OF_PROOF = 400
 TOKENS_OF_REQUEST = 1500
 
+# Where paragraphs, items and cells end; a line within a paragraph ends no sentence.
+_BORDERS = ("\n\n", "\n-", "\n*", "\n#", "|", "<br>")
+_BORDER = re.compile("|".join(map(re.escape, _BORDERS)))
+_MARKS = re.compile(r"[*_`#>]|^\s*-\s|\s*[。．]?\s*$")
+_NAMING = re.compile(r"[一-龯々ァ-ヴー]{2,}|[a-z0-9]{2,}")
+
 WHOLE = "whole"
 """What a quote of a finding that names nothing treats."""
 
@@ -54,7 +61,7 @@ on it, under whatever heading or in a table; it need not be complete.
 - A finding that names several things is overturned only when each of them is treated, with a quote for each; of \
 several "Topics" those that are treated are taken out, and the others stay. "treats" says which of them a quote \
 treats; it is "{WHOLE}" where the finding has none. Each topic needs a quote of its own: what is quoted for two of \
-them takes out neither.
+them, or cut for them from one sentence or cell, takes out neither, unless the part names its topic.
 - Of what is as the finding says, ask what comes of it if it stays: who decides, builds, tests, operates or looks \
 something up by this document, and would do it wrongly, ask back, or be unable to. "confirmed" is what a reviewer who \
 has read the whole document would put among the comments for its writer for that reason. "reason" names who, and what.
@@ -255,7 +262,9 @@ def read_opinions(
         ]
         proof = tuple(dict.fromkeys(span for span in found if span is not None and _is_proof(reviewed, doubt, span)))
         refused = len(set(found)) - len(proof)
-        shown = _shown_by_own(doubt.topics, zip((each["treats"] for each in said["quotes"]), found, strict=True))
+        shown = _shown_by_own(
+            reviewed.text, doubt.topics, zip((each["treats"] for each in said["quotes"]), found, strict=True)
+        )
         treated = tuple(topic for topic in doubt.topics if shown[topic])
         if doubt.topics:
             proof = tuple(span for span in proof if any(span in shown[topic] for topic in treated))
@@ -275,16 +284,42 @@ def read_opinions(
     return tuple(taken)
 
 
-def _shown_by_own(topics: Sequence[str], quoted: Iterable[tuple[str, Span | None]]) -> dict[str, set[Span]]:
-    """Return for each of several topics where it is treated: in what is quoted for it, and in no part for another."""
+def _shown_by_own(text: str, topics: Sequence[str], quoted: Iterable[tuple[str, Span | None]]) -> dict[str, set[Span]]:
+    """Return for each of several topics where it is treated: in what is quoted for it, and in no part for another.
+
+    A sentence, item or cell, however often it stands in the document, treats one topic, but for those that a part of it
+    names: of what is cut from it for several the parts that name none of them treat nothing.
+    """
     spans: dict[str, set[Span]] = {topic: set() for topic in topics}
     for topic, span in quoted:
         if span is not None and topic in spans:
             spans[topic].add(span)
-    others = {topic: [span for other in topics if other != topic for span in spans[other]] for topic in topics}
-    return {
-        topic: {span for span in spans[topic] if not overlaps(others[topic], span.start, span.end)} for topic in topics
-    }
+    said = {span: _said_in(text, span) for own in spans.values() for span in own}
+    shown: dict[str, set[Span]] = {}
+    for topic, own in spans.items():
+        others = [span for other in topics if other != topic for span in spans[other]]
+        said_for_others = frozenset[str]().union(*(said[span] for span in others))
+        shown[topic] = {
+            span
+            for span in own
+            if not overlaps(others, span.start, span.end)
+            and (not said[span] <= said_for_others or _names(text[span.start : span.end], topic))
+        }
+    return shown
+
+
+def _said_in(text: str, span: Span) -> frozenset[str]:
+    """The sentences, items and cells that a quote has a part of, alike however they are marked and broken."""
+    start, end = sentences_around(text, span.start, span.end, borders=_BORDERS)
+    parts = [fold_quote(_MARKS.sub("", part)) for part in _BORDER.split(text[start:end])]
+    sentences = (part[first:last] for part in parts for first, last in sentence_spans(part, 0, len(part)))
+    return frozenset(sentence for sentence in sentences if sentence)
+
+
+def _names(quote: str, topic: str) -> bool:
+    """Whether a quote has one of the words that a topic's name is made of."""
+    folded = fold_quote(quote).casefold()
+    return any(word in folded for word in _NAMING.findall(fold_quote(topic).casefold()))
 
 
 def _is_proof(reviewed: Reviewed, doubt: Doubt, span: Span) -> bool:

@@ -135,7 +135,8 @@ ALONE = "停止は年に4時間以内とする。"
         ([("可用性", BOTH), ("性能", BOTH), ("移行", BOTH)], ()),
         ([("可用性", BOTH), ("性能", "処理時間は2秒以内とする。")], ()),
         ([("可用性", BOTH), ("性能", BOTH), ("可用性", ALONE)], ("可用性",)),
-        ([("可用性", "稼働率は99.99%とし、"), ("性能", "処理時間は2秒以内とする。")], ("可用性", "性能")),
+        ([("可用性", "稼働率は99.99%とし、"), ("性能", "処理時間は2秒以内とする。")], ()),
+        ([("可用性", "稼働率は99.99%とし、"), ("性能", ALONE)], ("可用性", "性能")),
         ([("可用性", ALONE), ("可用性", ALONE), ("whole", BOTH)], ("可用性",)),
     ],
 )
@@ -155,6 +156,44 @@ def test_one_quote_takes_back_no_two_topics(quotes: list[tuple[str, str]], treat
     assert {text[span.start : span.end] for span in said.quotes} <= {
         quote for topic, quote in quotes if topic in treated
     }
+
+
+LIST = "本システムの稼働率および処理時間ならびに移行手順と監査記録は運用要領に定める方針によるものとする。"
+PIECES = [LIST[start : start + 8] for start in range(0, 48, 8)]
+MANY = ("可用性", "性能", "移行", "監査", "保守", "教育")
+
+
+@pytest.mark.parametrize("broken", [LIST, LIST[:20] + "\n" + LIST[20:], f"- {LIST}", f"| 方針 | {LIST} |"])
+def test_one_sentence_cut_into_pieces_takes_back_only_a_topic_that_its_piece_names(broken: str) -> None:
+    quotes = [(topic, piece) for topic, piece in zip(MANY, PIECES, strict=True) if piece in broken]
+    named = tuple(topic for topic, piece in quotes if topic in piece)
+    assert len(quotes) > len(named)
+    assert treated_by(TEXT.format(planted=f"\n\n{broken}\n"), MANY, quotes) == named
+
+
+def test_a_sentence_that_stands_twice_takes_back_no_two_topics() -> None:
+    text = TEXT.format(planted=f"\n\n{LIST}\n\n- **{LIST}**\n")
+    half = text.index(LIST) + len(LIST) + 1
+    passages = [Passage(chunk_id="a", start=0, end=half), Passage(chunk_id="b", start=half, end=len(text))]
+    assert treated_by(text, MANY, [("可用性", LIST), ("性能", LIST)], passages) == ()
+    assert treated_by(text, MANY, [("可用性", PIECES[1]), ("性能", LIST[24:])], passages) == ()
+
+
+def treated_by(
+    text: str, topics: tuple[str, ...], quotes: list[tuple[str, str]], passages: list[Passage] | None = None
+) -> tuple[str, ...]:
+    """The topics that quotes take back, each from a passage of its own where there are several."""
+    passages = passages or [Passage(chunk_id="", start=0, end=len(text))]
+    doubt = Doubt(
+        pk=1, fingerprint="f", item="BD-B01", rule_id="r", severity=Severity.MINOR, message=FINDING, topics=topics
+    )
+    told = [
+        {"passage": f"p{at % len(passages) + 1}", "treats": topic, "quote": quote}
+        for at, (topic, quote) in enumerate(quotes)
+    ]
+    answer = {"opinions": [{"finding": "f1", "reason": "", "quotes": told, "decision": "overturned"}]}
+    (said,) = read_opinions(answer, [doubt], Reviewed(text=text), passages)
+    return said.treated
 
 
 def test_what_stands_beside_an_instruction_proves_nothing() -> None:
