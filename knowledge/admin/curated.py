@@ -48,6 +48,18 @@ class CuratedRowsMixin:
     has_add_permission = has_delete_permission = has_change_permission
 
 
+class PlaceField(forms.IntegerField):
+    """A place in an order: stored from 0, shown and typed from 1. Who types 0 means the first place as well."""
+
+    def prepare_value(self, value: Any) -> Any:  # noqa: ANN401 (Django's signature)
+        """Give what is shown; what was typed stays."""
+        return value + 1 if isinstance(value, int) else value
+
+    def to_python(self, value: Any) -> int | None:  # noqa: ANN401 (Django's signature)
+        place = super().to_python(value)
+        return None if place is None else max(place - 1, 0)
+
+
 class OrderedRowsMixin:
     """Rows in an order that people give: by dragging, by buttons and keys (``order_rows.js``), or by typing numbers."""
 
@@ -63,8 +75,10 @@ class OrderedRowsMixin:
         self.ordering_field = self.order_by if may_order else None
         formset = super().get_formset(request, obj, **kwargs)  # type: ignore[misc]
         if may_order:
-            place = formset.form.base_fields[self.order_by]
-            place.widget.attrs |= {"data-place": "", "data-up": _("Move up"), "data-down": _("Move down")}
+            given = formset.form.base_fields[self.order_by]
+            place = PlaceField(label=given.label, required=given.required, initial=given.initial, widget=given.widget)
+            formset.form.base_fields[self.order_by] = place
+            place.widget.attrs |= {"data-place": "", "data-up": _("Move up"), "data-down": _("Move down"), "min": 1}
             place.widget.attrs["data-moved"] = _("Now in place {place} of {all}")
         return formset
 

@@ -85,12 +85,14 @@ def field_changes(old: ItemContent, new: ItemContent) -> tuple[FieldChange, ...]
 def diff_masters(old: Sequence[ItemContent], new: Sequence[ItemContent]) -> tuple[ItemChange, ...]:
     """Return what became of each item: those of the new list in its order, then the removed ones.
 
-    An item has moved when it is outside the longest run of items that keep their order.
+    An item has moved when it is outside the longest run of items that keep their order; of several such runs, one with
+    the most items whose number stays.
     """
     before = {item.code: (position, item) for position, item in enumerate(old, 1)}
-    kept = [item.code for item in new if item.code in before]
-    steady = _longest_rising([before[code][0] for code in kept])
-    changes = list(_changes(before, new, {code for code, stays in zip(kept, steady, strict=True) if not stays}))
+    places = [(before[item.code][0], position) for position, item in enumerate(new, 1) if item.code in before]
+    steady = _longest_rising(places)
+    moved = {new[position - 1].code for (_old, position), stays in zip(places, steady, strict=True) if not stays}
+    changes = list(_changes(before, new, moved))
     gone = set(before) - {item.code for item in new}
     return (
         *changes,
@@ -123,17 +125,21 @@ def _changes(
         )
 
 
-def _longest_rising(numbers: Sequence[int]) -> list[bool]:
-    """Tell which numbers belong to a longest rising subsequence; quadratic, for lists of some hundred."""
-    best: list[tuple[int, int]] = []
-    for at, number in enumerate(numbers):
-        longest = max(((best[before][0], before) for before in range(at) if numbers[before] < number), default=(0, -1))
-        best.append((longest[0] + 1, longest[1]))
-    chosen = [False] * len(numbers)
-    at = max(range(len(best)), key=lambda index: best[index][0], default=-1)
+def _longest_rising(places: Sequence[tuple[int, int]]) -> list[bool]:
+    """Return which places (old, new) are in a longest run with rising old ones, most of them the same in both.
+
+    They come in the order of the new ones. Quadratic, for lists of some hundred.
+    """
+    best: list[tuple[int, int, int]] = []
+    for at, (old, new) in enumerate(places):
+        runs = ((*best[before][:2], before) for before in range(at) if places[before][0] < old)
+        length, same, before = max(runs, default=(0, 0, -1))
+        best.append((length + 1, same + (old == new), before))
+    chosen = [False] * len(places)
+    at = max(range(len(best)), key=lambda index: best[index][:2], default=-1)
     while at >= 0:
         chosen[at] = True
-        at = best[at][1]
+        at = best[at][2]
     return chosen
 
 

@@ -11,8 +11,9 @@
   function number(list) {
     rowsIn(list).forEach((row, at) => {
       const place = row.querySelector(SELECTOR);
-      if (place.value === String(at)) return;
-      place.value = at;
+      const counted = String(at + 1); // as the message and people count
+      if (place.value === counted) return;
+      place.value = counted;
       place.dispatchEvent(new Event("input", { bubbles: true })); // the page asks before it is left unsaved
     });
   }
@@ -22,13 +23,15 @@
     const at = rows.indexOf(row) + step;
     if (step < 0) rows[at]?.before(row);
     else rows[at]?.after(row);
-    if (rows[at]) tell(row, at + 1, rows.length);
   }
 
-  // Says where a row stands now, for who does not see it move.
-  function tell(row, place, all) {
+  // Says where the row that was moved last stands now, by whatever means, for who does not see it move.
+  function tell(list, records) {
+    const rows = rowsIn(list);
+    const row = records.flatMap((one) => [...one.addedNodes]).findLast((one) => rows.includes(one));
+    if (!row) return;
     const texts = row.querySelector(SELECTOR).dataset;
-    told.textContent = texts.moved.replace("{place}", place).replace("{all}", all);
+    told.textContent = texts.moved.replace("{place}", rows.indexOf(row) + 1).replace("{all}", rows.length);
   }
 
   function button(row, text, name, step) {
@@ -64,9 +67,10 @@
     for (const list of lists) {
       list.after(told);
       rowsIn(list).forEach(equip);
-      new MutationObserver(() => {
+      new MutationObserver((records) => {
         rowsIn(list).forEach(equip);
         number(list); // also when a row was dragged, or added
+        tell(list, records);
       }).observe(list, { childList: true });
     }
   });

@@ -277,7 +277,7 @@ def test_a_review_that_can_not_start_is_refused_on_its_own_page_with_the_reason(
     assert (notes.public_id in offered, unreadable.public_id in offered) == (True, False)
     page = text_of(at_work, f"/documents/{unreadable.public_id}/review/")
     assert "空.md はレビューできません" in page
-    assert "レビューを始める" not in page
+    assert "レビューを開始" not in page
     page = text_of(at_work, f"/documents/{notes.public_id}/review/")
     assert "文書種別「その他」" in page
     assert "全体テスト計画書チェックリスト (test-plan)" in page

@@ -50,6 +50,8 @@ def test_entries_are_ordered_by_dragging_by_buttons_and_by_keys(page: Any, live_
     told = browser.find_element(By.CSS_SELECTOR, "p.hub-hint[role=status]").text
     assert "3" in told
     assert str(4 + len(rest)) in told
+    places = browser.find_elements(By.CSS_SELECTOR, f"{ROWS} [data-place]")
+    assert [one.get_attribute("value") for one in places] == [str(at) for at in range(1, 5 + len(rest))]
 
     handle = rows[0].find_element(By.XPATH, ".//*[@*[name()='x-sort:handle']]")
     above = rows[1].find_element(By.XPATH, ".//*[@*[name()='x-sort:handle']]")
@@ -57,6 +59,7 @@ def test_entries_are_ordered_by_dragging_by_buttons_and_by_keys(page: Any, live_
         above, 0, -12
     ).pause(0.2).release().perform()
     WebDriverWait(browser, PATIENCE_S).until(lambda one: shown(one)[:4] == [first, second, fourth, third])
+    assert browser.find_element(By.CSS_SELECTOR, "p.hub-hint[role=status]").text != told
 
     browser.find_element(By.NAME, "_continue").click()
     WebDriverWait(browser, PATIENCE_S).until(lambda _one: entries(draft) == [first, second, fourth, third, *rest])

@@ -147,6 +147,12 @@ def test_moving_one_item_is_one_move() -> None:
     assert [(change.code, change.kind.value) for change in diff_masters(old, new)] == [("A", "moved")]
 
 
+def test_of_two_readings_of_a_new_order_items_that_keep_their_number_have_not_moved_mend5() -> None:
+    old = [item(code) for code in "ABCDE"]
+    changes = diff_masters(old, [item(code) for code in "BCEDA"])
+    assert [(one.code, one.old_position, one.new_position) for one in changes] == [("E", 5, 3), ("A", 1, 5)]
+
+
 def test_an_orderly_item_has_no_remarks() -> None:
     assert lint_item(item()) == ()
 
