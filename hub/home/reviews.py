@@ -110,7 +110,7 @@ def render_review(request: HttpRequest, review_id: str, *, refused: Refused | No
     is_in_work = row.status in UNFINISHED
     decides = not is_in_work and may_decide(principal, row)
     offer = carry_offer(principal, row) if decides else None
-    desk = desk_context(row, facts, user_id=principal.user_id, may_act=decides)
+    desk = desk_context(row, facts, principal=principal, may_act=decides)
     is_in_place = refused is not None and refused.at in _forms(facts, desk)
     return render_home(
         request,

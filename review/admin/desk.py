@@ -10,6 +10,7 @@ from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
 from django.utils.timezone import localdate
 
+from hub.access.principals import Principal
 from hub.admin_site.pages import badge, principal_of
 from review.models import SEVERITIES, VERDICTS, Finding, Review, Triage
 from review.report.facts import label
@@ -17,18 +18,19 @@ from review.runs.finding_schemas import FindingOut
 from review.runs.reviews import get_review, review_facts
 from review.runs.schemas import ReviewOut
 from review.triage.assigning import due_in_words, is_late
-from review.triage.signing import state_of, states_to_freeze, verdicts_to_freeze
+from review.triage.signing import refusal_of_signer, state_of, states_to_freeze, verdicts_to_freeze
 from review.triage.verdicts import may_decide
 
 
-def desk_context(review: Review, facts: ReviewOut, *, user_id: int | None, may_act: bool) -> dict[str, Any]:
+def desk_context(review: Review, facts: ReviewOut, *, principal: Principal, may_act: bool) -> dict[str, Any]:
     """What is left to decide, what stands in the way of the sign-off, and what signing freezes.
 
-    No query but those of ``state_of``.
+    No query but those of ``state_of`` and ``refusal_of_signer``.
     """
     state = state_of(review)
+    refusal = refusal_of_signer(principal, review) if may_act and not state.signed else None
     triage = Counter(finding.triage for finding in facts.findings)
-    has_signed = any(one.signer_id == user_id for one in review.signatures.all())
+    has_signed = any(one.signer_id == principal.user_id for one in review.signatures.all())
     return {
         "review": review,
         "facts": facts,
@@ -36,7 +38,8 @@ def desk_context(review: Review, facts: ReviewOut, *, user_id: int | None, may_a
         "sign_off": state,
         "has_signed": has_signed,
         "may_act": may_act,
-        "may_sign": may_act and not (state.signed or state.blocking or has_signed),
+        "may_sign": may_act and not (state.signed or state.blocking or refusal),
+        "signer_refused": refusal,
         "open_findings": triage[Triage.OPEN],
         "undecided_checks": sum(1 for one in state.blocking if one.check_item_id and not one.finding_id),
         "frozen_findings": states_to_freeze(review),
@@ -70,7 +73,7 @@ def desk_after(request: HttpRequest, review_id: str) -> dict[str, Any]:
     principal = principal_of(request)
     review = get_review(principal, review_id)
     may_act = may_decide(principal, review)
-    context = desk_context(review, review_facts(review, everything=True), user_id=principal.user_id, may_act=may_act)
+    context = desk_context(review, review_facts(review, everything=True), principal=principal, may_act=may_act)
     return {
         "counts": render_to_string("admin/review/review/desk_counts.html", context, request),
         "left": render_to_string("review/desk_left.html", context, request),

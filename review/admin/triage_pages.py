@@ -134,7 +134,7 @@ def triage(request: HttpRequest, pk: int) -> HttpResponseBase:
         marks=dict(CarryMark.choices),
         datasets=datasets_for(request) if may_act else [],
         report_formats=FORMAT_NAMES.items(),
-        **desk_context(review, facts, user_id=principal.user_id, may_act=may_act),
+        **desk_context(review, facts, principal=principal, may_act=may_act),
     )
 
 

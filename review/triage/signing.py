@@ -174,10 +174,8 @@ def _refuse(review: Review, principal: Principal, revision: int | None) -> None:
         raise Conflict(
             _("The review {review_id} was signed off already."), code="review_signed", review_id=review.public_id
         )
-    if principal.user_id is not None and review.signatures.filter(signer_id=principal.user_id).exists():
-        raise Conflict(_("You have signed this review; a second person must sign it now."), code="second_person_needed")
-    if _people_needed() > 1:
-        _refuse_those_involved(review, principal)
+    if refusal := refusal_of_signer(principal, review):
+        raise refusal
     _refuse_stale(review, revision)
     if found := list(blockers(review)):
         raise Conflict(
@@ -188,18 +186,29 @@ def _refuse(review: Review, principal: Principal, revision: int | None) -> None:
         )
 
 
-def _refuse_those_involved(review: Review, principal: Principal) -> None:
-    """Where two people sign, both are known, and neither had a hand in what is signed."""
+def refusal_of_signer(principal: Principal, review: Review) -> Conflict | None:
+    """Why this person may not sign a review, whatever is left to decide in it; None where they may.
+
+    They have signed it; or two people sign, who both are known, and neither had a hand in what is signed. At most two
+    queries; that they may decide in the review is for the caller to know.
+    """
+    if principal.user_id is not None and any(one.signer_id == principal.user_id for one in review.signatures.all()):
+        return Conflict(
+            _("You have signed this review; a second person must sign it now."), code="second_person_needed"
+        )
+    if _people_needed() == 1:
+        return None
     if principal.user_id is None:
-        raise Conflict(
+        return Conflict(
             _("Two people have to sign this review; the local operator is nobody in particular. Sign in as a person."),
             code="no_person",
         )
     if principal.user_id in _involved(review):
-        raise Conflict(
+        return Conflict(
             _("You uploaded this document or asked for its review; two other people have to sign it."),
             code="second_person_needed",
         )
+    return None
 
 
 def _refuse_stale(review: Review, revision: int | None) -> None:
@@ -232,13 +241,10 @@ def _involved(review: Review) -> frozenset[int]:
 
 
 def may_sign_second(principal: Principal, review: Review) -> bool:
-    """Whether a person could give the signature that a review still lacks: two are asked for, neither is theirs, and
-    they had no hand in it. At most two queries; that they may decide in the review is for the caller to know.
+    """Whether two people sign, and this person could give the signature that a review still lacks. At most two queries;
+    that they may decide in the review is for the caller to know.
     """
-    if _people_needed() == 1 or principal.user_id is None:
-        return False
-    has_signed = Signature.objects.filter(review=review, signer_id=principal.user_id).exists()
-    return not has_signed and principal.user_id not in _involved(review)
+    return _people_needed() > 1 and refusal_of_signer(principal, review) is None
 
 
 def _void_signatures(review: Review, signatures: Sequence[Signature] | QuerySet[Signature]) -> list[Signature]:

@@ -291,6 +291,26 @@ def test_a_second_person_signs_at_home_too(review: Review, settings: Any) -> Non
     assert review.signatures.count() == 2
 
 
+def test_who_may_not_sign_is_told_before_they_try(review: Review, settings: Any) -> None:
+    settings.CONFIG = settings.CONFIG.model_copy(update={"hub_two_person_sign_off": True})
+    requester, signer, other = person(Role.REVIEWER, "依頼者"), person(Role.REVIEWER), person(Role.REVIEWER, "課長")
+    Review.objects.filter(pk=review.pk).update(requested_by=User.objects.get(username="依頼者"))
+    told = "あなたはこの文書を登録したか"
+    assert told in shown(requester, review)  # while there is still something to decide
+    assert told not in shown(signer, review)
+    settle_everything(review)
+    page = shown(requester, review)
+    assert told in page
+    assert "data-signs" not in page
+    assert ("承認できます</span>" in page, "ほかの二人の署名待ち" in page) == (False, True)
+    assert "承認できます</span>" in shown(signer, review)
+    ask(signer, "review-sign", review)
+    for one, is_ready in ((requester, False), (signer, False), (other, True)):
+        page = shown(one, review)
+        assert ("承認できます</span>" in page, "data-signs" in page) == (is_ready, is_ready)
+        assert ('hub-badge tag">二人目の署名待ち' in page) is not is_ready
+
+
 @pytest.mark.parametrize("name", ["checks-decide", "checks-take-back", "review-sign"])
 def test_checks_and_the_sign_off_are_for_those_who_decide(review: Review, name: str) -> None:
     settle_everything(review)
