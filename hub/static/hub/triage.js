@@ -33,12 +33,16 @@
     say.timer = window.setTimeout(() => toast.classList.remove("hub-triage-told"), failed ? 10000 : 2000);
   }
 
+  let isFilling = false;
+
   // Puts a row into the detail; what is typed there while the same row is fetched again stays, with the cursor.
   function fill(html, row) {
     const held = detail.dataset.shown === idOf(row) ? document.activeElement : null;
     const name = held && detail.contains(held) ? FIELDS.find((one) => held.matches(one)) : null;
     const typed = name && held.value !== held.defaultValue ? held.value : null;
+    isFilling = true; // a field that is replaced loses the focus, and is not left by anybody
     detail.innerHTML = html;
+    isFilling = false;
     detail.dataset.shown = idOf(row);
     const field = name ? detail.querySelector(name) : null;
     if (!field) {
@@ -356,7 +360,7 @@
   // a day is typed in parts, each of which changes it: it counts when the field is left
   page.addEventListener("focusout", (event) => {
     const day = event.target;
-    if (!day.matches("[data-triage-due]") || day.value === day.defaultValue) return;
+    if (isFilling || !day.matches("[data-triage-due]") || day.value === day.defaultValue) return;
     day.defaultValue = day.value;
     save(targetsOf("finding"), { due_on: day.value });
   });
