@@ -13,7 +13,9 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from hub.access.principals import Scope, local_operator
 from hub.access.services import create_token
+from hub.core.beat_signs import MISSED_KEY, SENT_KEY
 from hub.core.measures import HTTP_ANSWERS, count_request, total
+from hub.core.valkey import client_of
 from hub.llm.budget import Budget
 from hub.llm.errors import BudgetExceeded
 from hub.site import alerts, counted_troubles
@@ -107,6 +109,7 @@ def received(settings, queue):
     with alert_channel() as (url, got):
         settings.CONFIG = settings.CONFIG.model_copy(update={"alert_urls": (url,)})
         cache.clear()
+        client_of(settings.REDIS_CLIENT_URL).delete(MISSED_KEY, SENT_KEY)  # nobody has looked for beat yet
         yield got
 
 
