@@ -255,8 +255,18 @@ def total(family: Family, *labels: str) -> float:
 
     Raises redis.RedisError when Valkey is away.
     """
-    wanted = [family.name, SUM, *labels]
-    return sum(float(value) for field, value in _stored().items() if json.loads(field)[: len(wanted)] == wanted)
+    (found,) = totals((family, labels))
+    return found
+
+
+def totals(*asked: tuple[Family, tuple[str, ...]]) -> list[float]:
+    """Return what `total` gives for each counter with its first labels, all from one reading.
+
+    Raises redis.RedisError when Valkey is away.
+    """
+    stored = [(json.loads(field), float(value)) for field, value in _stored().items()]
+    wanted = [[family.name, SUM, *labels] for family, labels in asked]
+    return [sum(value for field, value in stored if field[: len(one)] == one) for one in wanted]
 
 
 def counts_by_bound(family: Family, *labels: str) -> dict[str, float]:

@@ -51,7 +51,7 @@ WAITS_TOO_LONG = timedelta(days=8)  # a day after `knowledge.tidy` should have r
 STUCK_AFTER = timedelta(minutes=30)
 FAILING_WITHIN = timedelta(minutes=15)
 FAILING_FROM = 5  # failures, and at least half of what ended
-LAG_TOLD_AFTER = timedelta(minutes=30)
+LATE_AFTER = timedelta(minutes=30)
 SOURCES_AT_MOST = 20
 AUDIT = "hub.verify_audit"
 DISK = "storage:"  # before the folder
@@ -133,13 +133,13 @@ def _work() -> dict[str, str]:
 
 def _index_lag() -> dict[str, str]:
     """Documents that wait to become searchable; those whose pages are read by OCR take their time."""
-    late = Now() - LAG_TOLD_AFTER
+    late = Now() - LATE_AFTER
     waiting = DocumentVersion.objects.alias(arrived_at=ARRIVED_AT).filter(status__in=IN_WORK, arrived_at__lt=late)
     waiting = waiting.exclude(status=DocumentStatus.READING)
     if not (count := waiting.count()):
         return {}
     said = _("%(count)d documents have waited for more than %(minutes)d minutes to become searchable.")
-    return {"index_lag": said % {"count": count, "minutes": LAG_TOLD_AFTER.total_seconds() // 60}}
+    return {"index_lag": said % {"count": count, "minutes": LATE_AFTER.total_seconds() // 60}}
 
 
 def _beat() -> dict[str, str]:

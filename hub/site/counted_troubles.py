@@ -8,7 +8,7 @@ from time import time as clock
 from django.core.cache import cache
 from django.utils.translation import gettext as _
 
-from hub.core.measures import BUDGET_REFUSALS, HTTP_ANSWERS, MCP_FAILURES, total
+from hub.core.measures import BUDGET_REFUSALS, HTTP_ANSWERS, MCP_FAILURES, totals
 
 WITHIN = timedelta(minutes=15)
 MCP_FAILING_FROM = 5  # there should be none
@@ -25,19 +25,22 @@ def counted_troubles() -> dict[str, str]:
 
     :raises redis.RedisError: Valkey is away.
     """
-    return _mcp() | _errors() | _budget()
+    mcp, failed, every, budget = totals(
+        (MCP_FAILURES, ()), (HTTP_ANSWERS, ("failed",)), (HTTP_ANSWERS, ()), (BUDGET_REFUSALS, ())
+    )
+    return (
+        _mcp(_new("mcp", mcp)) | _errors(_new("failed", failed), _new("every", every)) | _budget(_new("budget", budget))
+    )
 
 
-def _mcp() -> dict[str, str]:
-    failures = _new("mcp", total(MCP_FAILURES))
+def _mcp(failures: int) -> dict[str, str]:
     if failures < MCP_FAILING_FROM:
         return {}
     said = _("MCP requests are failing for reasons inside the hub: %(count)d within 15 minutes. The log says why.")
     return {"mcp_failing": said % {"count": failures}}
 
 
-def _errors() -> dict[str, str]:
-    failed, every = _new("failed", total(HTTP_ANSWERS, "failed")), _new("every", total(HTTP_ANSWERS))
+def _errors(failed: int, every: int) -> dict[str, str]:
     if failed < FAILING_ANYHOW_FROM and (failed < FAILING_FROM or failed <= ERRORS_SHARE * every):
         return {}
     said = _(
@@ -46,8 +49,7 @@ def _errors() -> dict[str, str]:
     return {"errors": said % {"failed": failed, "total": every}}
 
 
-def _budget() -> dict[str, str]:
-    refused = _new("budget", total(BUDGET_REFUSALS))
+def _budget(refused: int) -> dict[str, str]:
     if not refused:
         return {}
     said = _(

@@ -98,7 +98,7 @@ class S3BlobStore:
                 raise BlobMissing(
                     _("The stored file {sha256} is missing. Run `manage.py doctor`."), sha256=sha256
                 ) from error
-            # Whoever asks /readyz is told no names of servers and buckets.
+            # /readyz is open to everybody: its answer names no servers and buckets.
             logger.warning("the bucket %s does not answer: %s", self._bucket, error)
             raise StorageUnavailable(
                 _("The bucket does not answer. Check S3_ENDPOINT_URL, S3_BUCKET and credentials; the log says why.")

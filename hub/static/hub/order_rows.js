@@ -3,9 +3,9 @@
 
 (() => {
   const SELECTOR = "input[data-place]";
-  const told = document.createElement("p");
-  told.setAttribute("role", "status");
-  told.className = "hub-hint";
+  const message = document.createElement("p");
+  message.setAttribute("role", "status");
+  message.className = "hub-hint";
   const rowsIn = (list) => [...list.children].filter((one) => one.matches(".form-group:not(.empty-form)") && one.querySelector(SELECTOR));
 
   function number(list) {
@@ -26,12 +26,12 @@
   }
 
   // Says where the row that was moved last stands now, by whatever means, for who does not see it move.
-  function tell(list, records) {
+  function announce(list, records) {
     const rows = rowsIn(list);
     const row = records.flatMap((one) => [...one.addedNodes]).findLast((one) => rows.includes(one));
     if (!row) return;
     const texts = row.querySelector(SELECTOR).dataset;
-    told.textContent = texts.moved.replace("{place}", rows.indexOf(row) + 1).replace("{all}", rows.length);
+    message.textContent = texts.moved.replace("{place}", rows.indexOf(row) + 1).replace("{all}", rows.length);
   }
 
   function button(row, text, name, step) {
@@ -65,12 +65,12 @@
   addEventListener("DOMContentLoaded", () => {
     const lists = new Set([...document.querySelectorAll(SELECTOR)].map((place) => place.closest(".form-group").parentElement));
     for (const list of lists) {
-      list.after(told);
+      list.after(message);
       rowsIn(list).forEach(equip);
       new MutationObserver((records) => {
         rowsIn(list).forEach(equip);
         number(list); // also when a row was dragged, or added
-        tell(list, records);
+        announce(list, records);
       }).observe(list, { childList: true });
     }
   });
