@@ -1,6 +1,6 @@
 # One image for web, worker and beat. Build: docker compose build
-# docker-compose.digests.yml gives it with its digest (python -m tools.image_digests).
-ARG BASE_IMAGE=python:3.11-slim
+# docker-compose.yml gives the base image; this is the same one.
+ARG BASE_IMAGE=python:3.11.14-slim@sha256:c8271b1f627d0068857dce5b53e14a9558603b527e46f1f901722f935b786a39
 FROM ${BASE_IMAGE}
 ENV PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1 ORT_DISABLE_TELEMETRY=1
 WORKDIR /srv/hub
