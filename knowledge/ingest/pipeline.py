@@ -20,6 +20,7 @@ from hub.core import bus
 from hub.core.errors import HubError
 from hub.core.lease import Lease, LeaseLost, claim, free, lease_duration
 from hub.core.measures import STAGE_SECONDS, timed
+from hub.core.queue import enqueue_on_commit
 from hub.core.tracing import Fact, span
 from knowledge.ingest import stages
 from knowledge.ingest.graph import update_graph_now
@@ -37,6 +38,7 @@ STAGES: dict[str, Stage] = {
     DocumentStatus.CHUNKING: stages.chunk,
     DocumentStatus.EMBEDDING: stages.embed,
 }
+NOT_YET_READ = [status for status in IN_WORK if status != DocumentStatus.READING]  # of READING OCR has a queue
 PROGRESS_AT = {
     DocumentStatus.PARSING: 1,
     DocumentStatus.READING: 2,
@@ -189,12 +191,24 @@ def next_task(version_id: int) -> str:
 def is_one_of_many(version_id: int) -> bool:
     """Whether MANY versions that its document's owner brought before wait or are worked on. Two queries.
 
-    Documents without an owner, such as those of watched sources, count as one owner's.
+    Documents without an owner, such as those of watched sources, count as one owner's. One that goes first is not.
     """
-    owners = DocumentVersion.objects.filter(pk=version_id).values_list("document__owner", flat=True)
-    statuses = [status for status in IN_WORK if status != DocumentStatus.READING]
-    before = DocumentVersion.objects.filter(status__in=statuses, pk__lt=version_id)
-    return any(before.filter(document__owner=owner)[:MANY].count() == MANY for owner in owners)
+    versions = DocumentVersion.objects.filter(pk=version_id, goes_first=False)
+    before = DocumentVersion.objects.filter(status__in=NOT_YET_READ, pk__lt=version_id)
+    return any(
+        before.filter(document__owner=owner)[:MANY].count() == MANY
+        for owner in versions.values_list("document__owner", flat=True)
+    )
+
+
+def let_go_first(version_id: int) -> None:
+    """Have a version that a review waits for worked on before the import that it came with. Permissions: the caller's.
+
+    Its message in the queue of imports finds nothing left to do, or is a second worker's: leases know of both.
+    """
+    waiting = DocumentVersion.objects.filter(pk=version_id, status__in=NOT_YET_READ, goes_first=False)
+    if waiting.update(goes_first=True):
+        enqueue_on_commit("knowledge.advance_version", version_id=version_id)
 
 
 def give_leases_back(versions: QuerySet[DocumentVersion]) -> None:
@@ -212,7 +226,7 @@ def take_stuck(limit: int = SWEEP_LIMIT) -> list[int]:
 
     A version given out is not given out again for two leases, so that a long queue is not filled with copies.
     """
-    return _take([status for status in IN_WORK if status != DocumentStatus.READING], limit)
+    return _take(NOT_YET_READ, limit)
 
 
 def _take(statuses: Sequence[DocumentStatus], limit: int) -> list[int]:

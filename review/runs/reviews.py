@@ -21,6 +21,7 @@ from hub.core.errors import Conflict, InvalidInput, NotFound, not_one_of
 from hub.core.queue import enqueue_on_commit
 from knowledge.documents.documents import get_document
 from knowledge.documents.workers import leave_it_to_workers, work_through, worker_is_alive
+from knowledge.ingest.pipeline import let_go_first
 from knowledge.models import Document, DocumentVersion
 from review.judging.prompts import numbers_in_force
 from review.judging.sweep.reading import CATEGORIES as SWEEP_CATEGORIES
@@ -121,6 +122,7 @@ def start_review(
             # a line of its own, so that it is read by those who audit that document
             resource = f"document:{other.public_id}"
             record_event(principal, "REVIEW_COMPARE", resource, review=review.public_id)
+        let_go_first(version.pk)
         enqueue_on_commit("review.execute", review_id=review.pk)
     return review
 

@@ -68,6 +68,30 @@ def test_one_of_many_waits_in_a_queue_of_its_own_and_is_worked_on_from_there(tmp
     assert last.status == DocumentStatus.CHUNKING
 
 
+def test_one_that_a_review_waits_for_goes_before_its_import(
+    tmp_path: Path, emptied, django_capture_on_commit_callbacks
+):
+    *_others, last = brought(person("importer"), tmp_path, pipeline.MANY + 1)
+    assert pipeline.is_one_of_many(last.pk)
+    with django_capture_on_commit_callbacks() as queued:
+        pipeline.let_go_first(last.pk)
+        pipeline.let_go_first(last.pk)
+    assert len(queued) == 1
+    advance_version(version_id=last.pk)
+    last.refresh_from_db()
+    assert last.status == DocumentStatus.CHUNKING
+    assert client_of(settings.REDIS_CLIENT_URL).llen(BULK) == 0
+
+
+@pytest.mark.parametrize("status", [DocumentStatus.READY, DocumentStatus.READING, DocumentStatus.FAILED])
+def test_one_that_is_read_or_waits_for_ocr_has_nothing_to_go_before(tmp_path: Path, status):
+    (version,) = brought(person("importer"), tmp_path, 1)
+    DocumentVersion.objects.filter(pk=version.pk).update(status=status)
+    pipeline.let_go_first(version.pk)
+    version.refresh_from_db()
+    assert not version.goes_first
+
+
 def test_of_four_messages_one_is_of_the_imports():
     assert current_app.conf.broker_transport_options["queue_order_strategy"] == f"{Turns.__module__}:{Turns.__name__}"
     turns = Turns()

@@ -12,6 +12,7 @@ from django.utils import translation
 
 from hub.access.principals import Role, local_operator
 from hub.core.errors import Conflict, InvalidInput, NotFound
+from knowledge.models import DocumentVersion
 from review.judging.engine import judge
 from review.models import CheckItemVersion, Finding, Review
 from review.report import build_report
@@ -157,6 +158,7 @@ def test_an_item_without_rules_is_skipped_with_the_reason(document):
 def test_a_review_waits_for_its_document_and_then_runs(tmp_path):
     done = upload_file(local_operator(), SAMPLE, document_type="basic_design")
     review = start(done.document)
+    assert DocumentVersion.objects.get(pk=review.version_id).goes_first
     assert execution.execute(review.pk) is False
     assert execution.take_stuck() == []
     work_through(done.document)
