@@ -9,7 +9,6 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 from django.db.models.functions import Now
 
-from hub.core.queue import enqueue_on_commit
 from knowledge.index.active_embedder import active_embedding_set, chunks_of
 from knowledge.index.postings import lost_entries, recount_statistics, reindex_chunks
 from knowledge.ingest import pipeline
@@ -58,7 +57,7 @@ def _missing_vectors(repair: bool) -> Inconsistency | None:
         for version_id in ids:
             with transaction.atomic():
                 pipeline.reset(version_id)
-                enqueue_on_commit("knowledge.advance_version", version_id=version_id)
+                pipeline.queue_on_commit(version_id)
     return _found("rows_without_vectors", ids, "documents whose passages are not all indexed", "they are indexed again")
 
 

@@ -30,13 +30,11 @@ def sample() -> None:
 
 @shared_task(name="knowledge.advance_version", acks_late=True)
 def advance_version(*, version_id: int) -> None:
-    """Do the next stage of a version and queue what follows; one of many of a person lets others go first."""
-    if pipeline.is_one_of_many(version_id):
-        enqueue("knowledge.advance_bulk_version", version_id=version_id)
-    else:
-        _advance(version_id)
+    """Do the next stage of a version and queue what follows."""
+    _advance(version_id)
 
 
+# CELERY_TASK_ROUTES give it a queue of its own: what one person brings in large numbers lets others go first.
 @shared_task(name="knowledge.advance_bulk_version", acks_late=True)
 def advance_bulk_version(*, version_id: int) -> None:
     """Do the next stage of a version that is one of many, and queue what follows."""
@@ -45,7 +43,7 @@ def advance_bulk_version(*, version_id: int) -> None:
 
 def _advance(version_id: int) -> None:
     if pipeline.advance(version_id):
-        enqueue(pipeline.next_task(version_id), version_id=version_id)
+        pipeline.queue(version_id)
 
 
 # CELERY_TASK_ROUTES give it a queue of its own, behind the others: pages that are read for minutes let documents with
@@ -120,22 +118,25 @@ def measure_set(*, run_id: int) -> None:
 @shared_task(name="knowledge.sweep", ignore_result=True, expires=60)
 def sweep() -> int:
     """Queue again what lost its worker or its task; gives their number. A kind that fails leaves the others theirs."""
-    # how to find the ids of what is lost, and the task for each with the name of its argument
-    kinds: dict[str, tuple[Callable[[], Sequence[int]], str, str]] = {
-        "versions": (pipeline.take_stuck, "knowledge.advance_version", "version_id"),
-        "pages to read": (pipeline.take_stuck_readings, "knowledge.read_version", "version_id"),
-        "changes of the index": (sending.take_waiting, "knowledge.send_index_changes", "generation_id"),
-        "embedding sets": (builds.take_waiting, "knowledge.build_embedding_set", "set_id"),
-        "graphs of documents": (graph.take_due, "knowledge.update_graph", "document_pk"),
-        "shape checks": (shape_checks.lost_checks, "knowledge.validate_shapes", "ontology_id"),
-        "pictures": (figures.take_due_figures, "knowledge.describe_figure", "figure_pk"),
+    # how to find the ids of what is lost, and how each is queued
+    kinds: dict[str, tuple[Callable[[], Sequence[int]], Callable[[int], object]]] = {
+        "versions": (pipeline.take_stuck, pipeline.queue),
+        "pages to read": (pipeline.take_stuck_readings, pipeline.queue),
+        "changes of the index": (
+            sending.take_waiting,
+            lambda one: enqueue("knowledge.send_index_changes", generation_id=one),
+        ),
+        "embedding sets": (builds.take_waiting, lambda one: enqueue("knowledge.build_embedding_set", set_id=one)),
+        "graphs of documents": (graph.take_due, lambda one: enqueue("knowledge.update_graph", document_pk=one)),
+        "shape checks": (shape_checks.lost_checks, lambda one: enqueue("knowledge.validate_shapes", ontology_id=one)),
+        "pictures": (figures.take_due_figures, lambda one: enqueue("knowledge.describe_figure", figure_pk=one)),
     }
 
     def queue(kind: str) -> int:
-        find, task, argument = kinds[kind]
+        find, send = kinds[kind]
         ids = find()
         for one in ids:
-            enqueue(task, **{argument: one})
+            send(one)
         return len(ids)
 
     return sum(for_each_row("knowledge.sweep", kinds, queue, name=str).done)

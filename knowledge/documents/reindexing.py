@@ -11,7 +11,6 @@ from django.utils.translation import gettext_lazy as _
 from hub.access.principals import Principal
 from hub.access.services import record_event
 from hub.core.errors import Conflict, HubError
-from hub.core.queue import enqueue_on_commit
 from knowledge.collections import get_collection
 from knowledge.documents.documents import changeable_document, chunk_policy
 from knowledge.documents.reading import list_documents
@@ -67,7 +66,7 @@ def work_again(document: Document) -> None:
     if document.latest_version_id is None:
         return
     pipeline.reset(document.latest_version_id)
-    enqueue_on_commit("knowledge.advance_version", version_id=document.latest_version_id)
+    pipeline.queue_on_commit(document.latest_version_id)
 
 
 def recut_document(*, document_pk: int, chunk_options: ChunkOptions | None) -> Document | None:
@@ -132,7 +131,7 @@ def start_version(
         type_given=(document.document_type_id or "") if type_before else "",
     )
     document.save(update_fields=["latest_version", "updated_at"])
-    enqueue_on_commit("knowledge.advance_version", version_id=document.latest_version.pk)
+    pipeline.queue_on_commit(document.latest_version.pk)
 
 
 MOST_AT_ONCE = 200

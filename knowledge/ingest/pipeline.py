@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from datetime import timedelta
+from functools import partial
 
 from django.conf import settings
 from django.db import transaction
@@ -20,7 +21,7 @@ from hub.core import bus
 from hub.core.errors import HubError
 from hub.core.lease import Lease, LeaseLost, claim, free, lease_duration
 from hub.core.measures import STAGE_SECONDS, timed
-from hub.core.queue import enqueue_on_commit
+from hub.core.queue import enqueue
 from hub.core.tracing import Fact, span
 from knowledge.ingest import stages
 from knowledge.ingest.graph import update_graph_now
@@ -182,10 +183,24 @@ def reset(version_id: int) -> None:
     )
 
 
+def queue(version_id: int) -> None:
+    """Queue a version's next stage: among pages for OCR, in the queue of imports, or among people's work.
+
+    So messages of an import never stand before other people's: where thousand of them wait, nobody has to pass them.
+    """
+    enqueue(next_task(version_id), version_id=version_id)
+
+
+def queue_on_commit(version_id: int) -> None:
+    """Queue a version's next stage once the running transaction has committed; what fails then, the sweep does."""
+    transaction.on_commit(partial(queue, version_id), robust=True)
+
+
 def next_task(version_id: int) -> str:
-    """The name of the task that does a version's next stage."""
-    is_read = DocumentVersion.objects.filter(pk=version_id, status=DocumentStatus.READING).exists()
-    return "knowledge.read_version" if is_read else "knowledge.advance_version"
+    """The name of the task that does a version's next stage. Three queries at most."""
+    if DocumentVersion.objects.filter(pk=version_id, status=DocumentStatus.READING).exists():
+        return "knowledge.read_version"
+    return "knowledge.advance_bulk_version" if is_one_of_many(version_id) else "knowledge.advance_version"
 
 
 def is_one_of_many(version_id: int) -> bool:
@@ -208,7 +223,7 @@ def let_go_first(version_id: int) -> None:
     """
     waiting = DocumentVersion.objects.filter(pk=version_id, status__in=NOT_YET_READ, goes_first=False)
     if waiting.update(goes_first=True):
-        enqueue_on_commit("knowledge.advance_version", version_id=version_id)
+        queue_on_commit(version_id)
 
 
 def give_leases_back(versions: QuerySet[DocumentVersion]) -> None:

@@ -59,13 +59,18 @@ def test_documents_of_nobody_are_one_owners(tmp_path: Path):
 
 def test_one_of_many_waits_in_a_queue_of_its_own_and_is_worked_on_from_there(tmp_path: Path, emptied):
     *_others, last = brought(person("importer"), tmp_path, pipeline.MANY + 1)
-    advance_version(version_id=last.pk)
-    last.refresh_from_db()
-    assert last.status == DocumentStatus.STORED
+    pipeline.queue(last.pk)
     assert client_of(settings.REDIS_CLIENT_URL).llen(BULK) == 1
     advance_bulk_version(version_id=last.pk)
     last.refresh_from_db()
     assert last.status == DocumentStatus.CHUNKING
+
+
+def test_what_is_uploaded_is_queued_as_one_of_many_at_once(tmp_path: Path, emptied, django_capture_on_commit_callbacks):
+    importer = person("importer")
+    with django_capture_on_commit_callbacks(execute=True):
+        brought(importer, tmp_path, pipeline.MANY + 2)
+    assert client_of(settings.REDIS_CLIENT_URL).llen(BULK) == 2
 
 
 def test_one_that_a_review_waits_for_goes_before_its_import(
@@ -77,10 +82,11 @@ def test_one_that_a_review_waits_for_goes_before_its_import(
         pipeline.let_go_first(last.pk)
         pipeline.let_go_first(last.pk)
     assert len(queued) == 1
+    assert pipeline.next_task(last.pk) == "knowledge.advance_version"
     advance_version(version_id=last.pk)
     last.refresh_from_db()
     assert last.status == DocumentStatus.CHUNKING
-    assert client_of(settings.REDIS_CLIENT_URL).llen(BULK) == 0
+    assert pipeline.next_task(last.pk) == "knowledge.advance_version"
 
 
 @pytest.mark.parametrize("status", [DocumentStatus.READY, DocumentStatus.READING, DocumentStatus.FAILED])
