@@ -6,7 +6,7 @@ Call it outside of a transaction: a request takes seconds, and its audit line mu
 from __future__ import annotations
 
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -47,11 +47,14 @@ def ask(
     budget: Budget | None = None,
     replay: bool = False,
     provider: Provider | None = None,
+    repairs: LlmRequest | None = None,
 ) -> LlmAnswer:
     """Ask and wait for a checked answer; the same request is answered from the recordings, without being sent.
 
     With ``replay`` only from them. ``provider`` is the configured one unless given; what a caller's own model says is
-    recorded for its call alone (:func:`hub.llm.recordings.recordings_of`).
+    recorded for its call alone (:func:`hub.llm.recordings.recordings_of`). ``repairs`` is the request whose answer
+    could not be used and is asked for again by this one: the answer is recorded for it, too, so that it is not asked
+    anew the next time. Of two answers to one request that come at once the one that is recorded first is both's.
 
     :raises LlmUnavailable: no model is configured or it is away, LlmTimeout among them; ReplayMiss in a replay.
     :raises LlmRefused: the provider refused, or the documents' classification is above what it may see.
@@ -62,11 +65,12 @@ def ask(
     prepared = prepare(provider, request, purpose)
     if recorded := _recorded(provider, prepared, replay=replay):
         return recorded
+    keys = (prepared.key, *([prepare(provider, repairs, purpose).key] if repairs else []))
     with _sending(principal, provider, prepared, budget) as sent:
         completion = provider.complete(
             prepared.request, model=prepared.model, max_output_tokens=prepared.max_output_tokens
         )
-        return sent.finish(completion)
+        return sent.finish(completion, keys=keys)
 
 
 def stream(
@@ -94,7 +98,7 @@ def stream(
         ):
             if isinstance(piece, Completion):
                 yield prepared.masking.restore(held)
-                return sent.finish(piece)
+                return sent.finish(piece, keys=(prepared.key,))
             whole, held = split_before_name(held + piece)
             yield prepared.masking.restore(whole)
     raise LlmUnavailable(_("The language model broke off in the middle of its answer. Ask again."), code=STREAM_CUT)
@@ -151,23 +155,26 @@ class _Sent:
     reservation: Reservation
     facts: dict[str, Any]
 
-    def finish(self, completion: Completion) -> LlmAnswer:
-        """Count, check and record the answer."""
+    def finish(self, completion: Completion, *, keys: Sequence[str]) -> LlmAnswer:
+        """Count and check the answer, and record it under each key; what the first one had before is the answer."""
         prepared = self.prepared
         tokens = self._tokens(completion)
         self.reservation.settle(*tokens)
         self.facts |= {"tokens_in": tokens[0], "tokens_out": tokens[1], "finish_reason": completion.finish_reason.value}
         answer = _checked(prepared, completion, tokens)
-        row = recorded_answer(
-            prepared.key,
-            completion,
-            provider=self.provider.name,
-            purpose=prepared.purpose.name,
-            document_ids=prepared.purpose.document_ids,
-            tokens=tokens,
-        )
-        recordings_of(self.provider).add(row)
-        return answer
+        rows = [
+            recorded_answer(
+                key,
+                completion,
+                provider=self.provider.name,
+                purpose=prepared.purpose.name,
+                document_ids=prepared.purpose.document_ids,
+                tokens=tokens,
+            )
+            for key in keys
+        ]
+        recorded = recordings_of(self.provider).add(rows)
+        return answer if recorded is rows[0] else _checked(prepared, completion_of(recorded), tokens)
 
     def _tokens(self, completion: Completion) -> tuple[int, int]:
         prepared = self.prepared

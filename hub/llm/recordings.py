@@ -45,13 +45,13 @@ class Recordings(Protocol):
         """Those of the keys that have an answer."""
         ...
 
-    def add(self, row: RecordedAnswer) -> None:
-        """Keep a checked answer."""
+    def add(self, rows: Sequence[RecordedAnswer]) -> RecordedAnswer:
+        """Keep a checked answer under its keys, and give what is kept under the first: another one that came before."""
         ...
 
 
 class SharedRecordings:
-    """The recordings in the database, for every caller. Each method takes one query."""
+    """The recordings in the database, for every caller. Each method takes one query, `add` two."""
 
     def find(self, key: str) -> RecordedAnswer | None:
         return RecordedAnswer.objects.filter(pk=key).exclude(provider=CALLERS_MODEL).first()
@@ -60,8 +60,11 @@ class SharedRecordings:
         found = RecordedAnswer.objects.filter(pk__in=keys).exclude(provider=CALLERS_MODEL)
         return set(found.values_list("pk", flat=True))
 
-    def add(self, row: RecordedAnswer) -> None:
-        RecordedAnswer.objects.bulk_create([row], ignore_conflicts=True)
+    def add(self, rows: Sequence[RecordedAnswer]) -> RecordedAnswer:
+        own = rows[0]
+        RecordedAnswer.objects.bulk_create(rows, ignore_conflicts=True)
+        kept = self.find(own.key)
+        return own if kept is None or _is_same(kept, own) else kept
 
 
 @dataclass(slots=True)
@@ -82,9 +85,11 @@ class CallRecordings:
     def among(self, keys: Sequence[str]) -> set[str]:
         return {key for key in keys if key in self.rows}
 
-    def add(self, row: RecordedAnswer) -> None:
-        self.used.add(row.key)
-        self.rows.setdefault(row.key, row)
+    def add(self, rows: Sequence[RecordedAnswer]) -> RecordedAnswer:
+        self.used |= {row.key for row in rows}
+        for row in rows:
+            self.rows.setdefault(row.key, row)
+        return self.rows[rows[0].key]
 
     def as_json(self) -> list[dict[str, Any]]:
         """The used answers, for a call that is made in several rounds: it carries them itself."""
@@ -136,6 +141,10 @@ def recorded_answer(
         purpose=purpose,
         document_ids=sorted(set(document_ids)),
     )
+
+
+def _is_same(one: RecordedAnswer, other: RecordedAnswer) -> bool:
+    return (one.text, one.finish_reason, one.model) == (other.text, other.finish_reason, other.model)
 
 
 def completion_of(row: RecordedAnswer) -> Completion:

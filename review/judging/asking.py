@@ -108,14 +108,15 @@ class Reader:
 
         :raises NotAnswered: none came.
         """
+        first = make("")
         try:
-            return self._ask(make(""))
+            return self._ask(first)
         except NotAnswered as error:
             if error.is_final or error.code == CUT:
                 raise
-        return self._ask(make(LlmInvalidAnswer.code))
+        return self._ask(make(LlmInvalidAnswer.code), repairs=first)
 
-    def _ask(self, request: LlmRequest) -> LlmAnswer:
+    def _ask(self, request: LlmRequest, *, repairs: LlmRequest | None = None) -> LlmAnswer:
         name = request.digest
         known = self._known(name)
         if known is not None and known["outcome"] != ANSWERED:
@@ -130,6 +131,7 @@ class Reader:
                 budget=self.judge.budget,
                 replay=self.judge.is_replay,
                 provider=self.judge.provider,
+                repairs=repairs,
             )
         except HubError as error:
             raise self._not_answered(name, error) from error

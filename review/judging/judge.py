@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from django.conf import settings
@@ -223,27 +224,28 @@ class Judge:
         return not isinstance(self.provider, NamesItsModel)
 
     def _ask(self, task: CheckTask, material: Material, chosen: Chosen, *, repair: str, vote: int) -> Reading:
-        request = judge_request(
+        make = partial(
+            judge_request,
             task,
             material.text,
             chosen.passages,
             prompts=self.prompts,
             withheld=material.withheld,
-            repair=repair,
             vote=vote,
             overview=chosen.overview,
             supplements=chosen.supplements,
         )
+        repairs = make(repair="") if repair == LlmInvalidAnswer.code else None
         return read_judgement(
             task,
-            self._send(request).data,
+            self._send(make(repair=repair), repairs=repairs).data,
             material.text,
             chosen.passages,
             supplements=chosen.supplements,
             texts=material.texts,
         )
 
-    def _send(self, request: LlmRequest) -> LlmAnswer:
+    def _send(self, request: LlmRequest, *, repairs: LlmRequest | None = None) -> LlmAnswer:
         self.heartbeat()
         self.last = Asked(request=request)
         try:
@@ -254,6 +256,7 @@ class Judge:
                 budget=self.budget,
                 replay=self.is_replay,
                 provider=(self.light if request.strength is Strength.LIGHT else None) or self.provider,
+                repairs=repairs,
             )
         except AnswerTimedOut as error:
             raise LlmTimeout(_("The caller's language model did not answer in time.")) from error

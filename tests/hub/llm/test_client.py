@@ -24,11 +24,12 @@ from hub.llm.errors import (
     ReplayMiss,
 )
 from hub.llm.models import RecordedAnswer, TokenRate
-from hub.llm.preparation import Purpose, estimate
+from hub.llm.preparation import Purpose, estimate, prepare
 from hub.llm.providers.openai_compatible import OpenAICompatibleProvider
-from hub.llm.recordings import forget_answers
+from hub.llm.providers.registry import get_provider
+from hub.llm.recordings import SharedRecordings, forget_answers, recorded_answer
 from hub.llm.tokens import estimate_text_tokens
-from hub.llm.types import Limits, Strength
+from hub.llm.types import Completion, FinishReason, Limits, Strength
 from tests.hub.llm.conftest import PASS, asking
 from tests.llm_server import MODEL, Fault, count_tokens, prompt_of
 
@@ -130,6 +131,37 @@ def test_the_same_request_is_answered_from_the_recording(configured):
     assert (first.from_cache, second.from_cache) == (False, True)
     assert (second.data, second.tokens_in, second.model) == (first.data, first.tokens_in, MODEL)
     assert AuditEvent.objects.filter(action="LLM_INFERENCE").count() == 1
+
+
+def test_an_answer_that_was_asked_for_once_more_is_kept_for_the_first_request_too(configured):
+    configured.script = [Fault.INVALID_JSON]
+    with pytest.raises(LlmInvalidAnswer):
+        judge()
+    mended = judge("もう一度。", repairs=asking("応答時間の要件は定められているか。"))
+    again = judge()
+    assert again.from_cache
+    assert again.data == mended.data
+    assert len(configured.requests) == 2
+
+
+def test_of_two_answers_that_come_at_once_the_first_one_is_boths(configured, monkeypatch):
+    prepared = prepare(get_provider(), asking("応答時間の要件は定められているか。"), JUDGING)
+
+    class Beside(SharedRecordings):
+        def add(self, rows):
+            super().add([recorded(prepared.key, "並んで来た答え")])  # another process was a moment earlier
+            return super().add(rows)
+
+    monkeypatch.setattr("hub.llm.client.recordings_of", lambda _provider: Beside())
+    assert judge().data["reason"] == "並んで来た答え"
+    assert judge().data["reason"] == "並んで来た答え"
+    assert RecordedAnswer.objects.count() == 1
+
+
+def recorded(key, reason):
+    text = json.dumps({"verdict": "pass", "reason": reason}, ensure_ascii=False)
+    completion = Completion(text=text, finish_reason=FinishReason.STOP, model=MODEL)
+    return recorded_answer(key, completion, provider="openai", purpose="test", document_ids=["doc_1"], tokens=(1, 1))
 
 
 def test_a_replay_needs_no_model_and_fails_clearly_where_nothing_was_recorded(configured):
