@@ -21,7 +21,7 @@ from review.judging.sweep.asking import Sweep
 from review.judging.sweep.check_list import Point
 from review.judging.types import CheckTask, Material
 from review.models import CheckItemVersion
-from review.rules.kinds import put_before_a_model
+from review.rules.kinds import is_put_before_a_model
 from review.types import FindingDraft, RuleInput, Severity, Span
 
 ANSWERED = "answered"
@@ -59,11 +59,10 @@ def after_second_opinion(
     document: MeasuredDocument, judge: Judge, item: CheckItemVersion, findings: Sequence[FindingDraft]
 ) -> Measured:
     """The findings that an item's verdict is made of, without those that a second opinion takes back or sets aside."""
-    named = put_before_a_model()
     asked = [
         (at, draft)
         for at, draft in enumerate(findings)
-        if draft.rule_id in named and draft.severity is not Severity.INFO
+        if is_put_before_a_model(draft.rule_id, draft.data) and draft.severity is not Severity.INFO
     ]
     if not asked:
         return Measured(findings=tuple(findings))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from review.rules.base import shipped
 
 
@@ -10,9 +13,26 @@ def judgements() -> frozenset[str]:
     return frozenset(shipped("rule_kinds")["judgement"])
 
 
-def put_before_a_model() -> frozenset[str]:
-    """The ids of the rules on whose findings a second opinion is asked: judgements, and what is about a form."""
-    return judgements() | frozenset(shipped("rule_kinds")["form"])
+def rules_put_before_a_model() -> frozenset[str]:
+    """The ids of the rules on findings of which a second opinion is asked, on all of them or on those of some kinds."""
+    kinds = shipped("rule_kinds")
+    return judgements() | frozenset(kinds["form"]) | frozenset(kinds["form_by_kind"])
+
+
+def is_put_before_a_model(rule_id: str, data: Mapping[str, Any]) -> bool:
+    """Tell whether a second opinion is asked on a finding: a judgement, or what is about a form.
+
+    >>> is_put_before_a_model("terminology.variant", {"kind": "synonym"})
+    True
+    >>> is_put_before_a_model("terminology.variant", {"kind": "long_vowel"})
+    False
+    """
+    kinds = shipped("rule_kinds")
+    return (
+        rule_id in judgements()
+        or rule_id in kinds["form"]
+        or data.get("kind") in kinds["form_by_kind"].get(rule_id, ())
+    )
 
 
 def is_judgement(rule_id: str) -> bool:

@@ -38,7 +38,7 @@ from review.judging.second_opinion.request import (
 from review.judging.steps import StepName, StepOutcome, StepState
 from review.judging.unseen import overlaps
 from review.models import CheckResult, Finding, FindingState, Review
-from review.rules.kinds import is_judgement, is_required, put_before_a_model
+from review.rules.kinds import is_judgement, is_put_before_a_model, is_required, rules_put_before_a_model
 from review.types import FindingDraft, Severity, Span, Verdict
 
 # Fewer findings in one request where it can't hold the whole document: each needs its own passages.
@@ -245,7 +245,7 @@ def verdict_without(taken: Iterable[Opinion], left: Iterable[Severity]) -> Verdi
 
 def doubts_about(review: Review) -> list[Doubt]:
     """The stored findings of a review that a reader may see otherwise. One query."""
-    return [_doubt(finding) for finding in _judgements(review)]
+    return [_doubt(finding) for finding in _of_rules(review) if is_put_before_a_model(finding.rule_id, finding.data)]
 
 
 def doubt_of_draft(draft: FindingDraft, *, pk: int, item: str, fingerprint: str) -> Doubt:
@@ -268,11 +268,10 @@ def doubt_of_draft(draft: FindingDraft, *, pk: int, item: str, fingerprint: str)
     )
 
 
-def _judgements(review: Review) -> QuerySet[Finding]:
-    """The findings of rules that a reader may see otherwise. One query."""
-    judged = Finding.objects.filter(result__review=review, rule_id__in=put_before_a_model()).exclude(
-        severity=Severity.INFO
-    )
+def _of_rules(review: Review) -> QuerySet[Finding]:
+    """The findings of the rules whose findings a reader may see otherwise. One query."""
+    named = rules_put_before_a_model()
+    judged = Finding.objects.filter(result__review=review, rule_id__in=named).exclude(severity=Severity.INFO)
     related = ("result__review", "result__item_version__item")
     return judged.select_related(*related).order_by("result__position", "ordinal")
 

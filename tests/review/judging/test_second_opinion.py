@@ -88,6 +88,7 @@ def test_every_rule_is_a_fact_a_form_or_a_judgement() -> None:
     kinds = shipped("rule_kinds")
     named = [*kinds["fact"], *kinds["form"], *kinds["judgement"]]
     assert sorted(named) == sorted(rule.id for rule in list_rules())
+    assert set(kinds["form_by_kind"]) <= set(kinds["fact"])
 
 
 def set_aside(*, of: str, reason: str = "別の文書に書くものである。") -> Any:
@@ -191,17 +192,28 @@ def test_of_several_topics_a_quote_takes_out_the_one_that_it_treats(db, tmp_path
 
 @pytest.mark.parametrize(
     ("decide", "verdict", "aside"),
-    [(overturning(of="サーバ"), "warning", set()), (set_aside(of="サーバ"), "pass", {"terminology.variant"})],
+    [(overturning(of="erver"), "warning", set()), (set_aside(of="erver"), "pass", {"terminology.variant"})],
     ids=["overturned", "set aside"],
 )
 def test_a_form_is_set_aside_and_never_overturned(db, tmp_path, configured, decide, verdict, aside) -> None:  # noqa: F811
-    text = TEXT.replace("## 3 機器の一覧\n", "## 4 機器の一覧\n\nサーバー室に置く。サーバーは2台とする。\n")
+    text = TEXT.replace("## 3 機器の一覧\n", "## 4 機器の一覧\n\nServer室に置く。serverは2台とする。\n")
     document = work_through(upload_text(local_operator(), tmp_path, text, document_type="basic_design").document)
     configured.answer = second_model(decide)
     facts = run(document, check_items=("BD-C01",))
     assert not facts.overturned
     assert [one.verdict for one in facts.results] == [verdict]
     assert {one.rule_id for one in facts.candidates} == aside
+
+
+def test_one_word_in_two_spellings_is_a_fact_and_is_not_put_before_a_model(db, tmp_path, configured) -> None:  # noqa: F811
+    text = TEXT.replace("## 3 機器の一覧\n", "## 4 機器の一覧\n\nサーバー室に置く。サーバーは2台とする。\n")
+    document = work_through(upload_text(local_operator(), tmp_path, text, document_type="basic_design").document)
+    configured.answer = second_model(set_aside(of=""))
+    facts = run(document, check_items=("BD-C01",))
+    assert [(one.rule_id, one.data["kind"], one.second_opinion) for one in facts.findings] == [
+        ("terminology.variant", "long_vowel", None)
+    ]
+    assert not configured.requests
 
 
 def test_where_something_speaks_to_a_model_nothing_is_set_aside(db, tmp_path, configured) -> None:  # noqa: F811
