@@ -46,12 +46,13 @@ RULES = f"""- "grounds": for a pass, one to four quotes that show that the check
 count.
 - "findings": what is wrong or missing, each with its severity. "quotes" are copied from the passages character by \
 character, short, at most {MAX_QUOTE} characters each, without "…": of two statements that contradict each other both, \
-else one. For something missing kind is "missing" and "quotes" is empty.
+else one. For something missing kind is "missing"; "quotes" is empty, or has the words that state a part of it, or \
+beside which it would stand.
 - "verdict": "pass"; "warning" where nothing but findings of severity minor stands against a pass; "fail", which needs \
 a finding of severity critical or major. "pass" and "warning" have none of these. "not_applicable" when a document of \
 this kind need not state what the item asks for, or the document has nothing that the item is about; "reason" says \
 which, and "findings" is empty. "cannot_tell" when the passages do not let you tell. Do not guess. Where the item \
-names fewer verdicts, or a form of its own, these hold.
+names fewer verdicts, or a form of its own, these hold; "not_applicable" and "cannot_tell" are open all the same.
 - "score" is 0 to 100: how well the document meets the check; 0 where it does not apply or can't be told. "reason" \
 and "message" have at most {MAX_MESSAGE} characters."""
 

@@ -68,7 +68,8 @@ def read_judgement(
 
     A pass needs a quote that stands in the document's own passages, and none that stands nowhere. A fail needs a
     blocking finding that is verified, or that says what is missing. Findings whose quote is not there are kept as
-    unverified. What the model was shown of related documents (their ``texts`` by id) every finding rests on.
+    unverified; what is missing may have the words that state a part of it, and rests on none. What the model was shown
+    of related documents (their ``texts`` by id) every finding rests on.
     """
     own = {label_of(index): one for index, one in enumerate(passages)}
     related = {label: one.passage for label, one in labelled(supplements).items() if one.passage is not None}
@@ -76,7 +77,7 @@ def read_judgement(
     grounds = [quotes.locate(ground["passage"], ground["quote"]) for ground in answer["grounds"]]
     ungrounded = grounds.count(None)
     located = [
-        (proposed, [quotes.locate(said["passage"], said["quote"]) for said in _quotes_of(proposed)])
+        (proposed, [quotes.locate(said["passage"], said["quote"]) for said in proposed["quotes"]])
         for proposed in answer["findings"]
     ]
     tally = _Tally()
@@ -132,11 +133,6 @@ def _conclude(said: str, tally: _Tally, *, has_grounds: bool) -> tuple[Verdict, 
     return Verdict.ERROR, "contradiction"
 
 
-def _quotes_of(proposed: Mapping[str, Any]) -> Sequence[Mapping[str, str]]:
-    """The quotes that a finding rests on; something missing rests on none."""
-    return () if proposed["kind"] == "missing" else proposed["quotes"]
-
-
 def _is_found(spans: Sequence[Span | None]) -> bool:
     """Whether there is a quote, and each of them stands somewhere."""
     return bool(spans) and None not in spans
@@ -153,7 +149,7 @@ def _draft(
 ) -> FindingDraft:
     is_missing = proposed["kind"] == "missing"
     message = proposed["message"].strip()
-    said = [one["quote"] for one in _quotes_of(proposed)]
+    said = [one["quote"] for one in proposed["quotes"]]
     found = _is_found(spans)
     return FindingDraft(
         rule_id=JUDGED_BY_MODEL,

@@ -42,6 +42,17 @@ def test_something_missing_needs_no_quote_and_says_where_was_looked(document, co
     assert any("3 障害時の対応" in place for place in facts.findings[0].searched)
 
 
+def test_something_missing_shows_the_words_that_state_a_part_of_it(document, configured):
+    half = {"kind": "missing", "message": "復旧の所要時間がない。"}
+    configured.answer = judged("fail", findings=({**half, "quote": VAGUE, "other": "復旧は30分以内に行う。"},))
+    facts = run(document)
+    assert facts.results[0].verdict == "fail"
+    (found,) = facts.findings
+    assert [(one.quote, one.verified) for one in found.evidence] == [(VAGUE, True), ("復旧は30分以内に行う。", False)]
+    assert found.searched
+    assert "llm_unverified" in codes(facts)
+
+
 def test_a_pass_on_invented_quotes_is_asked_again_and_then_an_error(document, configured):
     configured.answer = judged("pass", quotes=("復旧は運用担当が30分以内に行う。",))
     facts = run(document)
