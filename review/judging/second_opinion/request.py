@@ -61,7 +61,8 @@ on it, under whatever heading or in a table; it need not be complete.
 - A finding that names several things is overturned only when each of them is treated, with a quote for each; of \
 several "Topics" those that are treated are taken out, and the others stay. "treats" says which of them a quote \
 treats; it is "{WHOLE}" where the finding has none. Each topic needs a quote of its own: what is quoted for two of \
-them, or cut for them from one sentence or cell, takes out neither, unless the part names its topic.
+them, or cut for them from one sentence or cell, takes out neither, unless the part names its topic. Where something \
+comes of some of the others only, it is "confirmed", and "reason" names these.
 - Of what is as the finding says, ask what comes of it if it stays: who decides, builds, tests, operates or looks \
 something up by this document, and would do it wrongly, ask back, or be unable to. "confirmed" is what a reviewer who \
 has read the whole document would put among the comments for its writer for that reason. "reason" names who, and what.

@@ -30,7 +30,7 @@ REFUTING_OUTPUT_TOKENS = 8000
 NO_OTHER = "none"
 # A proposal with its windows.
 TOKENS_OF_PROPOSAL = 900
-TOKENS_OF_REQUEST = 1300
+TOKENS_OF_REQUEST = 1500
 
 TASK = "You test findings that were proposed about a document. Try to refute each one first."
 RULES = f"""- "refuted": words of the document let both sides be true, or state what is called missing, or show that \
@@ -40,8 +40,12 @@ neither does a heading or a statement that the document is complete or was appro
 - "trivial": it is so, and nothing comes of it: nobody who decides, builds, tests, operates or looks something up by \
 this document goes wrong or has to ask back, and no reader stumbles. What is called missing belongs into a document of \
 another kind or follows from what is stated, the short form of a name or the abbreviation is plain to those who read \
-such a document, the way to write is usual. That a slip is small is no reason: a wrong letter, digit or name, or two \
-words of which a reader can't be sure that they are one thing, stands as minor.
+such a document, the way to write is usual. You would strike it from a colleague's list of comments. That it is small \
+is no reason: then it stands as minor. So does what a writer corrects whatever comes of it: a wrong letter, digit or \
+name; one word spelled in two ways, two words of which a reader can't be sure that they are one thing; a field or cell \
+of a form or table that has no value where its like have one, though it may be found elsewhere; a part that says \
+itself that it is unfinished; a statement without exception (all, none, only) beside its exception; what is ruled out \
+or left open without a word why.
 - "same": it tells of the same defect as another finding here, in whatever words or category. Then "same_as" is that \
 one, which says it best and is not "same" itself; else it is "none". Two defects of one sentence are not the same.
 - "stands": the passages show the defect, and a reviewer would have it corrected, were it a word. One that tells of \

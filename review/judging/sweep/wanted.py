@@ -11,18 +11,24 @@ WANTED = {
     "consistency": "consistency: two statements about the same thing that can't both be true or both be followed: "
     "values, dates, names, counts, sums, units, classifications; who does, may see or decides something; a rule beside "
     "its exception; two ways or places for one purpose; what is done, merged or decided in one place and open in "
-    "another; the order of steps; one id or number given to two things.",
+    "another; the order of steps; one id or number given to two things; cells of one row that do not go together (a "
+    "name beside its description, mandatory beside what holds when it is left out); cases that expect different things "
+    "of one condition.",
     "coverage": "coverage: something that the text itself promises or needs, that a check item asks for, or that a "
-    "document of its kind has to settle for those who build, test, operate or decide by it (who does what, rights, "
-    "limits, start and stop, abnormal cases, backup and recovery, what becomes of data, dates, risks), and that is "
-    "left out, undecided or without its values; an entry, column or section that is empty or a placeholder.",
+    "document of its kind has to settle for those who build, test, operate or decide by it (who does what and whom to "
+    "turn to, rights, limits, start and stop, abnormal cases, backup and recovery, what becomes of data, dates, "
+    "risks), and that is left out, undecided or without its values; what one of several like parts (screens, records, "
+    "variants, cases) states and another of them lacks; an entry, field, column or section that is empty or a "
+    "placeholder; what the document says itself is unfinished.",
     "structure": "structure: content under a heading that is about something else, a heading on another level than "
     "its like, a part announced and not there, steps in an order that can't work, a document without a version, date "
     "or author where its kind has them.",
     "terminology": "terminology: two words, spellings or languages for one thing (a role, a screen, an item), one word "
-    "for two things, an abbreviation that is explained nowhere and that not every reader of this document knows.",
+    "for two things, an abbreviation, a foreign word or a word of one trade or office that is explained nowhere and "
+    "that not every reader of this document knows.",
     "style": "style: wording that can't be measured or that readers may take in several ways where somebody builds, "
-    "tests or operates by it, a slip in a word, a particle, a digit or a name.",
+    "tests, operates or decides by it (an amount, a cost, a time, a share without its figure, a list that does not "
+    "close), a slip in a word, a particle, a digit or a name.",
 }
 
 TOPICS_WANTED = """ Go through these topics one by one: {topics}. Rules took each for treated. One that the document \
@@ -54,9 +60,9 @@ Something missing needs the quote that promises or needs it, or beside which it 
 another section of the outline may hold.
 - Go through the document section by section, the short ones, notes, headings, captions, lists and examples too. For \
 each statement ask where else the document speaks of the same thing, and compare: a text with its tables, a table with \
-another, a number with what it counts, a rule with the case it is applied to, a screen or step with where the others \
-lead and who may go there, sample data with the cases that use them, names of files, projects and commands with what \
-is said of them.
+another, a row with its like and with its own note, a number with what it counts, a rule with the case it is applied \
+to, a screen or step with where the others lead and who may go there, sample data with the cases that use them, names \
+of files, projects and commands with what is said of them.
 - Tell everything that the text shows, and nothing that it does not show: both lists may be empty."""
 
 
