@@ -24,6 +24,8 @@ MAX_ROUNDS = 12
 """So often a document's review is made again at most; each time all requests that are known go out."""
 AROUND = 200
 """Characters around the line of a row in which a finding is put before who judges the rows."""
+MOST_ALIKE = 5
+"""So many findings that share most of a row's words are put before them, too, wherever they quote."""
 READ_TOGETHER = ({"consistency", "terminology", "traceability"}, {"coverage", "structure", "style"})
 
 
@@ -230,13 +232,17 @@ def on_line(case: Mapping[str, Any], found: Sequence[ModelDefect], text: str) ->
 
 
 def near_to(case: Mapping[str, Any], found: Sequence[ModelDefect], text: str) -> tuple[ModelDefect, ...]:
-    """What somebody has to read to answer a row that is no topic: what quotes its line, or a passage beside it, or
-    names one of the words that it is about.
+    """What somebody has to read to answer a row that is no topic: what quotes its line or a passage beside it, names
+    one of the words that it is about, quotes nothing, or is among those that share most of its words.
     """
     from review.evaluation.matching import places_of
+    from review.judging.sweep.reading import pairs_of
 
     if case.get("topic"):
         return ()
+    asked = pairs_of(case["item"])
+    shared = [len(asked & pairs_of(" ".join((one.message, *one.quotes)))) for one in found]
+    alike = set(sorted((at for at in range(len(found)) if shared[at]), key=lambda at: -shared[at])[:MOST_ALIKE])
     words = [fold_compact(word) for word in case.get("variants", ())]
     around = [
         (start - AROUND, end + AROUND)
@@ -244,8 +250,10 @@ def near_to(case: Mapping[str, Any], found: Sequence[ModelDefect], text: str) ->
     ]
     return tuple(
         one
-        for one in found
-        if any(word in fold_compact(one.message) for word in words)
+        for at, one in enumerate(found)
+        if at in alike
+        or not one.quotes
+        or any(word in fold_compact(one.message) for word in words)
         or any(start < last and first < end for start, end in one.spans for first, last in around)
     )
 
@@ -261,6 +269,7 @@ def _answer_rows(done: Reviewed, review: Any) -> None:
     from review.models import COUNTED_STATES, Finding
     from review.rules.content.curated import rules_of
     from review.rules.kinds import is_required
+    from review.types import JUDGED_BY_MODEL
 
     content = VersionContent.objects.get(pk=review.version_id)
     target = plain_target(review.version, content)
@@ -269,6 +278,7 @@ def _answer_rows(done: Reviewed, review: Any) -> None:
     topics = topics_of(done.source.document_type)
     decided = decided_rules(replace(target, topics=topics))
     found: list[ModelDefect] = []
+    of_rules: list[ModelDefect] = []
     for result in review.results.select_related("item_version"):
         if StepName.JUDGE in result.steps and result.verdict not in ("skipped", "error"):
             decided |= dict.fromkeys((use["rule_id"] for use in rules_of(result.item_version.criteria)), True)
@@ -284,17 +294,17 @@ def _answer_rows(done: Reviewed, review: Any) -> None:
         data = dict(row.data)
         if data.get("status") == "undecided" and opinion.get("decision") == "confirmed":
             del data["status"]  # the model says that it is missing
-        if counts and row.rule_id == "llm.judgement":
-            found.append(
-                ModelDefect(
-                    category=data.get("category", ""),
-                    spans=spans,
-                    topic=str(data.get("item", "")),
-                    message=row.message_ja,
-                    quotes=tuple(one["quote"] for one in row.evidence),
-                )
+        if counts:
+            defect = ModelDefect(
+                category=data.get("category", ""),
+                spans=spans,
+                topic=str(data.get("item", "")),
+                message=row.message_ja,
+                quotes=tuple(one["quote"] for one in row.evidence),
             )
-        elif counts or (opinion.get("decision") in UNPROVEN and is_required(row.rule_id)):
+            (found if row.rule_id == JUDGED_BY_MODEL else of_rules).append(defect)
+        is_missing = opinion.get("decision") in UNPROVEN and is_required(row.rule_id)
+        if row.rule_id != JUDGED_BY_MODEL and (counts or is_missing):
             # a row asks what the document treats, not whether anybody has to act on it
             defects[row.rule_id].append(Defect(rule_id=row.rule_id, data=data, spans=spans))
             defects[TOPIC_RULES[0]] += missing_topics(row.rule_id, data)
@@ -336,7 +346,7 @@ def _answer_rows(done: Reviewed, review: Any) -> None:
                 case=case,
                 source=done.source,
                 said=final,
-                near=() if ruled == "fail" else near_to(case, found, text),
+                near=() if ruled == "fail" else near_to(case, [*found, *of_rules], text),
             )
         )
 
@@ -387,6 +397,9 @@ def _read_whole(source: Source, document_id: str, provider: Any, options: ModelO
         for one in read.findings
     ]
     missing = {topic.code for topic in topics if not read.topics.get(topic.code, True)}
+    labels = {topic.code: topic.label_ja for topic in topics}
+    told = {code: f"「{labels[code]}」についての記述がありません。" for code in sorted(missing - read.not_needed)}
+    shown = [*found, *(ModelDefect(category="coverage", spans=(), message=message) for message in told.values())]
     unsaid = {topic.code for topic in topics if topic.code not in read.topics}
     for case in cases_of(source):
         code = case.get("topic", "")
@@ -394,8 +407,7 @@ def _read_whole(source: Source, document_id: str, provider: Any, options: ModelO
             said = "undecided" if code in unsaid else "fail" if code in missing else "pass"
         else:
             said = said_of(case, "undecided", found, target.text, topic="", was_read=True)
-        done.answers.append(Answered(case=case, source=source, said=said, near=near_to(case, found, target.text)))
-    labels = {topic.code: topic.label_ja for topic in topics}
+        done.answers.append(Answered(case=case, source=source, said=said, near=near_to(case, shown, target.text)))
     lines = [
         FindingLine(
             document=source.document,
@@ -419,10 +431,10 @@ def _read_whole(source: Source, document_id: str, provider: Any, options: ModelO
             item="",
             category="coverage",
             severity="major",
-            message=f"「{labels[code]}」についての記述がありません。",
+            message=message,
             quotes=(),
         )
-        for code in sorted(missing)
+        for message in told.values()
     ]
     done.findings = lines
     return done

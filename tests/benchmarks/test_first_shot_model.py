@@ -14,10 +14,11 @@ from typing import Any
 import pytest
 
 from benchmarks.first_shot import readings
+from benchmarks.first_shot.handed import read_handed
 from benchmarks.first_shot.near import judged_rows
 from benchmarks.first_shot.outputs import FindingLine, table, write_all, write_blind, write_lines
 from benchmarks.first_shot.readings import Source, sources
-from benchmarks.first_shot.with_model import ModelDefect, ModelOptions, review_all, said_of
+from benchmarks.first_shot.with_model import ModelDefect, ModelOptions, near_to, review_all, said_of
 from hub.llm.providers import registry
 from tests.hub.llm.conftest import configure  # noqa: F401 (fixture)
 from tests.llm_server import llm_server
@@ -197,6 +198,28 @@ def test_both_ways_answer_the_rows(source: Source, tmp_path: Path, configure: An
     judged = {way: judged_rows(tmp_path / "out", way)["metrics"] for way in ("hub", "handed")}
     assert [judged[way]["false_positive_rate"]["value"] for way in ("hub", "handed")] == [0, 0]
     assert [judged[way]["false_negative_rate"]["value"] for way in ("hub", "handed")] == [0, 0.5]
+
+
+def test_near_a_row_is_what_quotes_beside_it_names_its_words_or_quotes_nothing() -> None:
+    text = "一行目の文。\n" + "間。\n" * 200 + "版は2.0である。\n"
+    case = {"check_type": "structure", "location": "版は2.0", "item": "変更履歴がない", "variants": []}
+    last = len(text)
+    nothing = ModelDefect(category="structure", spans=(), message="作成者がない。")
+    beside = ModelDefect(
+        category="structure", spans=((last - 5, last - 2),), message="日付がない。", quotes=("である",)
+    )
+    elsewhere = ModelDefect(category="structure", spans=((0, 5),), message="変更履歴が欠けている。", quotes=("一行目",))
+    other = ModelDefect(category="structure", spans=((0, 5),), message="綴りの誤り。", quotes=("一行目の文",))
+    assert near_to(case, [nothing, beside, elsewhere, other], text) == (nothing, beside, elsewhere)
+    assert near_to({**case, "topic": "purpose"}, [nothing], text) == ()
+
+
+def test_a_topic_that_a_document_need_not_have_is_not_there_and_no_finding() -> None:
+    said = [("scope", "missing"), ("migration", "not_needed"), ("purpose", "present")]
+    answer = {"topics": [{"topic": topic, "reason": "本文による。", "verdict": verdict} for topic, verdict in said]}
+    read = read_handed({**answer, "findings": []}, "本文")
+    assert read.topics == {"scope": False, "migration": False, "purpose": True}
+    assert read.not_needed == {"migration"}
 
 
 def test_the_blind_file_does_not_name_the_way(tmp_path: Path) -> None:
