@@ -15,7 +15,7 @@ from knowledge.types.documents import Block, BlockKind, Section
 from knowledge.types.requirements import Topic
 from review.rules.base import finding, quoted, rule, skipped
 from review.rules.certainty import UNDECIDED
-from review.rules.content.due import Elsewhere, left_to_others
+from review.rules.content.due import Elsewhere, left_to_others, topic_of_instructions
 from review.rules.content.left_out import undescribed_members
 from review.rules.content.nearest import is_hardly_known, nearest_lines
 from review.rules.content.unfilled import Unfilled, unfilled_parts
@@ -34,7 +34,7 @@ _LONGEST_COVER_LINE = 60
 
 @rule(MISSING, tags=("coverage",), defaults={"topics": (), "except": ()}, reads_topics=True)
 def missing_topic(target: RuleInput) -> RuleOutcome:
-    """Report each expected topic that is missing or only named.
+    """Report each expected topic that is missing or only named, but for the one that a manual is on by its title.
 
     Those that another document usually has are one finding.
     ``params["topics"]`` narrows the codes looked at; those in ``except`` are another check item's to tell.
@@ -46,7 +46,8 @@ def missing_topic(target: RuleInput) -> RuleOutcome:
     every = _judge_all(target.text, target.sections, target.blocks, target.topics)
     absent = (CoverageStatus.MISSING, CoverageStatus.MENTIONED)
     is_strange = is_hardly_known(target, every)
-    lacking = [each for each in judged if each.status in absent]
+    own = topic_of_instructions(target)
+    lacking = [each for each in judged if each.status in absent and each.topic != own]
     elsewhere = left_to_others(target, lacking)
     due = [each for each in lacking if elsewhere is None or each not in elsewhere.judged]
     findings = [_missing_finding(each, every, target, is_strange=is_strange) for each in due]

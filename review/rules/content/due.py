@@ -18,6 +18,7 @@ from review.rules.prose import read_prose
 from review.types import RuleInput
 
 _FEWEST_CASES, _LEAST_SHARE = 10, 0.5
+_EXTENSION = re.compile(r"\.[A-Za-z]{2,5}\Z")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,11 +76,18 @@ def _topic_of_title(target: RuleInput) -> Topic | None:
     return next((topic for topic in named if title and names_topic(title, topic)), None)
 
 
+def topic_of_instructions(target: RuleInput) -> Topic | None:
+    """The topic that a manual or procedure is on by its title, 運用手順書: how that is done is what all of it says."""
+    return _topic_of_title(target) if re.search(shipped("due")["instructions"], target.title) else None
+
+
 def _without_tail(title: str) -> str:
-    """Leave out which kind of paper it is, and what follows: 運用設計書（案）_v2 is on 運用設計."""
+    """Leave out which kind of paper it is, and what stands beside it: A02_運用設計書（案）_v2.xlsx is on 運用設計."""
+    tail = shipped("due")["title_tail"]
     bracketed = re.match(shipped("due")["title_in_brackets"], title)
-    words = (bracketed[1] if bracketed else title).partition("_")[0]
-    return re.sub(shipped("due")["title_tail"], "", words)
+    parts = _EXTENSION.sub("", bracketed[1] if bracketed else title).split("_")
+    paper = next((part for part in parts if re.search(tail, part)), parts[0])
+    return re.sub(tail, "", paper)
 
 
 def _is_called_for(code: str, target: RuleInput) -> bool:

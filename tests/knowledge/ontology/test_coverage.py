@@ -351,6 +351,11 @@ def test_english_headings_of_mixed_documents_name_topics(title, code):
         ("scope", "# 3 帳票\n\nMVPでは画面と一覧のみとする。\n"),
         ("system_architecture", "# 1 概要\n\n社内のWebアプリとして再構築する。\n"),
         ("nfr_performance", "# 6 接続\n\n| 項目 | 値 |\n|---|---|\n| 打ち切り | 10秒（回答速度の要件による） |\n"),
+        ("nfr_security", "# 2 利用\n\n職員はログインしなければ台帳を見ることができない。\n"),
+        ("nfr_operation", "# 2 連携\n\n毎営業日6時に作成される札の一覧を読む。\n"),
+        ("nfr_operation", "# 2 手段\n\n| 区分 | 手段 |\n|---|---|\n| 監視 | 庁内の表示盤 |\n"),
+        ("purpose", "# 1 概要\n\n台帳の二重入力を解消するため、受付の画面を再構築する。\n"),
+        ("test_policy", "# 2 開発\n\n取り込みの前に試験の通過が必須である。\n"),
         ("tp_tools", "# 5 性能\n\n| 対象 | 手段 |\n|---|---|\n| メモリ | OS付属のリソースモニター |\n"),
     ],
 )

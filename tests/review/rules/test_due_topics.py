@@ -75,7 +75,12 @@ def test_people_who_follow_and_switches_of_a_screen_call_for_no_migration(more: 
 
 @pytest.mark.parametrize(
     ("title", "own"),
-    [("受付システム移行計画書", "nfr_migration"), ("運用マニュアル（受付システム）", "nfr_operations")],
+    [
+        ("受付システム移行計画書", "nfr_migration"),
+        ("運用マニュアル（受付システム）", "nfr_operation"),
+        ("B02_移行計画書_受付システム.xlsx", "nfr_migration"),
+        ("02_外部インタフェース設計書.docx", "interface_design"),
+    ],
 )
 def test_a_plan_or_a_manual_is_on_what_its_title_says(title: str, own: str):
     found = left_to_others(design(title=title))
@@ -85,7 +90,16 @@ def test_a_plan_or_a_manual_is_on_what_its_title_says(title: str, own: str):
     assert own not in found.data["topics"]
 
 
-@pytest.mark.parametrize("title", ["受付システム基本設計書", "要件定義書", "運用テスト計画書"])
+@pytest.mark.parametrize("title", ["受付システム 運用手順書", "運用マニュアル（受付システム）"])
+def test_all_of_a_manual_is_on_the_topic_of_its_title(title: str):
+    text = "# 窓口\n\n## 1. 画面の開き方\n\n1. 管理の画面を開く。\n2. 「編集」を押す。\n"
+    target = replace(rule_input(text, topics=load_topics("basic_design")), title=title)
+
+    assert "nfr_operation" not in missing(target)
+    assert "nfr_operation" in missing(replace(target, title="受付システム 運用設計書"))
+
+
+@pytest.mark.parametrize("title", ["受付システム基本設計書", "要件定義書", "運用テスト計画書", "A1_基本設計書_運用.md"])
 def test_a_document_on_the_whole_system_is_on_no_single_topic(title: str):
     assert "nfr_availability" in missing(design(title=title))
 
