@@ -66,18 +66,12 @@ class Corpus:
 
     def _batch(self, first: int, sources: Integers, *, kept: float) -> Batch:
         new: list[tuple[int, int, str]] = []
-        fields = []
-        for field in self._fields:
-            raw, places, tfs = field.draw(sources, kept)
-            term_ids = field.number(raw, self.texts, new)
-            self.field_of += repeat(field.field, len(self.texts) - len(self.field_of))
-            order = np.lexsort((places, term_ids))
-            fields.append(_summed(field.field, term_ids[order], places[order], tfs[order], len(sources)))
+        fields = tuple(field.columns(sources, kept, self.texts, new) for field in self._fields)
+        self.field_of += [field for _id, field, _text in new]
         self.counts = np.pad(self.counts, (0, len(self.texts) - self.counts.size))
         for one in fields:
-            ids, counts = np.unique(one.term_ids, return_counts=True)
-            self.counts[ids] += counts
-        return Batch(first=first, size=len(sources), fields=tuple(fields), new_terms=new)
+            self.counts += np.bincount(one.term_ids, minlength=self.counts.size)
+        return Batch(first=first, size=len(sources), fields=fields, new_terms=new)
 
 
 class _Field:
@@ -93,7 +87,27 @@ class _Field:
         self._starts = np.concatenate([[0], np.cumsum([len(own) for own in counts])])
         self._raw, self._ids = np.zeros(0, np.int64), np.zeros(0, np.int64)
 
-    def draw(self, sources: Integers, kept: float) -> tuple[Integers, Integers, Integers]:
+    def columns(
+        self, sources: Integers, kept: float, texts: list[str], new: list[tuple[int, int, str]]
+    ) -> FieldColumns:
+        """Draw passages, one for each source; terms that are new get the next ids, and are added to both lists."""
+        raw, places, tfs = self._draw(sources, kept)
+        keys = raw * len(sources) + places  # one number for both, which sorts several times faster than two columns
+        order = np.argsort(keys)
+        keys = keys[order]
+        firsts = np.flatnonzero(np.diff(keys, prepend=-1))  # what was drawn twice for one passage is added up
+        raw, of_passage = np.divmod(keys[firsts], len(sources))
+        starts = np.flatnonzero(np.diff(raw, prepend=-1))
+        ids = self._number(raw[starts], texts, new)
+        return FieldColumns(
+            field=self.field,
+            term_ids=np.repeat(ids, np.diff(starts, append=raw.size)),
+            places=of_passage,
+            tfs=np.add.reduceat(tfs[order], firsts),
+            lengths=np.bincount(places, weights=tfs, minlength=len(sources)).astype(np.int64),
+        )
+
+    def _draw(self, sources: Integers, kept: float) -> tuple[Integers, Integers, Integers]:
         """Mix the terms of the chosen real passages, one passage each: what they are, in which passage, and tf."""
         sizes = self._starts[sources + 1] - self._starts[sources]
         places = np.repeat(np.arange(len(sources)), sizes)
@@ -105,9 +119,9 @@ class _Field:
         names = np.where(is_rare, 1 + self._rng.integers(NAMES, size=places.size), 0)
         return terms * (NAMES + 1) + names, places, np.where(is_kept, self._tfs[at], 1)
 
-    def number(self, raw: Integers, texts: list[str], new: list[tuple[int, int, str]]) -> Integers:
-        """Return the id of each term; those without one get the next ones."""
-        fresh = np.setdiff1d(raw, self._raw)
+    def _number(self, raw: Integers, texts: list[str], new: list[tuple[int, int, str]]) -> Integers:
+        """Return the id of each term, of which each is given once, in order; those without one get the next ones."""
+        fresh = np.setdiff1d(raw, self._raw, assume_unique=True)
         ids = np.arange(len(texts), len(texts) + fresh.size)
         terms, names = np.divmod(fresh, NAMES + 1)
         made = [
@@ -119,17 +133,5 @@ class _Field:
         self._raw, self._ids = np.append(self._raw, fresh), np.append(self._ids, ids)
         order = np.argsort(self._raw)
         self._raw, self._ids = self._raw[order], self._ids[order]
-        return self._ids[np.searchsorted(self._raw, raw)]
-
-
-def _summed(field: int, term_ids: Integers, places: Integers, tfs: Integers, passages: int) -> FieldColumns:
-    """Add up what was drawn twice for one passage; the columns are sorted."""
-    is_first = (np.diff(term_ids, prepend=-1) != 0) | (np.diff(places, prepend=-1) != 0)
-    firsts = np.flatnonzero(is_first)
-    return FieldColumns(
-        field=field,
-        term_ids=term_ids[firsts],
-        places=places[firsts],
-        tfs=np.add.reduceat(tfs, firsts),
-        lengths=np.bincount(places, weights=tfs, minlength=passages).astype(np.int64),
-    )
+        known: Integers = self._ids[np.searchsorted(self._raw, raw)]
+        return known
