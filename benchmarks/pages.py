@@ -157,19 +157,21 @@ def search_cycles_as_the_web_does() -> None:
     collect_seldom(REQUESTS)
 
 
-def measure_page(client: Client, page: str, address: str, *, rounds: int, slowest: int) -> None:
+def measure_page(
+    client: Client, page: str, address: str, *, rounds: int, slowest: int, headers: dict[str, str] | None = None
+) -> None:
     """Look at a page once to count its statements, then ``rounds`` times, and print what that took."""
     from django.db import connection
     from django.test.utils import CaptureQueriesContext
 
     with CaptureQueriesContext(connection) as statements:
-        answer = client.get(address)
+        answer = client.get(address, headers=headers)
     asked = statements.captured_queries
     assert answer.status_code == 200, (address, answer.status_code)
     times, used = [], _processor_seconds()
     for _round in range(rounds):
         started = time.perf_counter()
-        client.get(address)
+        client.get(address, headers=headers)
         times.append((time.perf_counter() - started) * 1000)
     used = (_processor_seconds() - used) * 1000 / rounds
     times.sort()

@@ -22,6 +22,7 @@ from hub.core.errors import HubError
 
 Fact = TypeVar("Fact")
 _REMEMBERED = "_hub_admin_facts"
+FETCHED = "fetch"  # what scripts say that they do, in X-Requested-With
 
 
 def principal_of(request: HttpRequest) -> Principal:
@@ -46,6 +47,11 @@ def is_staff(request: HttpRequest) -> bool:
     """Return whether a person is signed in who may enter the admin at all (the login page asks, too)."""
     user = request.user
     return bool(user.is_active and getattr(user, "is_staff", False))
+
+
+def is_fetched(request: HttpRequest) -> bool:
+    """Return whether a script of a page asks for a part of it, and not a browser for a page."""
+    return request.headers.get("X-Requested-With") == FETCHED
 
 
 @contextmanager

@@ -8,9 +8,9 @@ from django.http import HttpRequest, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.urls import reverse
 
-from hub.admin_site.pages import principal_of
+from hub.admin_site.pages import is_fetched, principal_of
 from hub.core.errors import HubError, NotFound
-from hub.home.pages import home_action, is_fetched
+from hub.home.pages import home_action
 from hub.home.reviews import Refused, render_review
 from review.runs.reviews import get_review
 from review.triage.asked import read_change, read_checks_of_form, read_finding_ids, read_revision, read_verdict

@@ -19,13 +19,12 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from hub.admin_site.confirming import asked_first
-from hub.admin_site.pages import View, is_signed_in, is_staff
+from hub.admin_site.pages import View, is_fetched, is_signed_in, is_staff
 from hub.core.bounds import unstorable
 from hub.core.texts import UNSTORABLE
 from hub.home.errors import form_only
 from hub.home.policy import POLICY
 
-FETCHED = "fetch"
 PART = "home/part.html"  # the frame of what a script fetches: none
 MENU = (
     *((_("Home"), "home"), (_("Documents"), "documents"), (_("Reviews"), "reviews")),
@@ -79,11 +78,6 @@ def home_action(view: View) -> View:
         return taken(request, **named) if request.method == "POST" else form_only(request)
 
     return never_cache(act)
-
-
-def is_fetched(request: HttpRequest) -> bool:
-    """Whether a script of a page asks for a part of it, and not a browser for a page."""
-    return request.headers.get("X-Requested-With") == FETCHED
 
 
 def render_home(

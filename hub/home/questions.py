@@ -9,9 +9,9 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from hub.access.principals import Scope
-from hub.admin_site.pages import principal_of
+from hub.admin_site.pages import is_fetched, principal_of
 from hub.core.errors import InvalidInput
-from hub.home.pages import home_action, home_page, is_fetched, render_home
+from hub.home.pages import home_action, home_page, render_home
 from knowledge.models import Collection
 from knowledge.models.questions import LONGEST_REASON
 from knowledge.questions import (

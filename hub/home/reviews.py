@@ -26,7 +26,6 @@ from knowledge.documents.documents import get_document
 from knowledge.documents.reading import list_documents
 from knowledge.models import Collection, Document
 from knowledge.models.documents import TypeGuess
-from knowledge.text.quotes import in_one_line
 from review.admin.desk import desk_context
 from review.masters.listing import list_checklists
 from review.models import SEVERITIES, UNFINISHED, FindingEvent, Review, Triage
@@ -34,6 +33,7 @@ from review.report import FORMAT_NAMES, build_report
 from review.report.conditions import differing_conditions
 from review.report.facts import judge_label, label, place_of, remarks_on, verdict_label
 from review.report.grounds import grounds_of
+from review.report.quotes import quoted_documents, quotes_of
 from review.runs.estimates import estimate_review
 from review.runs.finding_schemas import FindingOut, certainty_label, sure_first
 from review.runs.related import MAX_RELATED, related_before
@@ -123,7 +123,7 @@ def render_review(request: HttpRequest, review_id: str, *, refused: Refused | No
         refused_on_top=None if is_in_place else refused,
         keys=KEYS,
         signed=sign_off_label(row),
-        groups=_groups(facts, comments_in(principal, row)),
+        groups=_groups(row, facts, comments_in(principal, row)),
         checks=_checks(row, facts),
         verdict_buttons=verdict_buttons(),
         is_in_work=is_in_work,
@@ -285,11 +285,17 @@ def report(request: HttpRequest, review_id: str, report_format: str) -> HttpResp
 
 
 def _groups(
-    facts: ReviewOut, comments: Mapping[str, Sequence[FindingEvent]]
+    review: Review, facts: ReviewOut, comments: Mapping[str, Sequence[FindingEvent]]
 ) -> list[tuple[str, Any, list[dict[str, Any]]]]:
     suggestions = facts.suggestions_by_finding()
+    documents = quoted_documents(review, facts)
     found = [
-        _shown(one, facts) | {"suggestions": suggestions.get(one.id, ()), "comments": comments.get(one.id, ())}
+        _shown(one, facts)
+        | {
+            "quotes": quotes_of(one.evidence[:MOST_QUOTES], documents, address=passage_address),
+            "suggestions": suggestions.get(one.id, ()),
+            "comments": comments.get(one.id, ()),
+        }
         for one in sure_first(facts.findings)
     ]
     groups = [(code, name, [one for one in found if one["finding"].severity == code]) for code, name in SEVERITIES]
@@ -324,5 +330,4 @@ def _shown(finding: FindingOut, facts: ReviewOut) -> dict[str, Any]:
         "certainty": certainty_label(finding.certainty),
         "place": place_of(finding, below=" › ", until="–"),
         "link": passage_address(facts.document_id, facts.version, start or 0, end or 0) if has_place else "",
-        "quotes": [in_one_line(evidence.quote) for evidence in finding.evidence[:MOST_QUOTES]],
     }

@@ -15,10 +15,10 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from hub.access.principals import Principal, Scope
-from hub.admin_site.pages import principal_of
+from hub.admin_site.pages import is_fetched, principal_of
 from hub.core.errors import InvalidInput
 from hub.core.ids import new_id
-from hub.home.pages import home_action, home_page, is_fetched, render_home
+from hub.home.pages import home_action, home_page, render_home
 from hub.home.upload_form import FileOutcome, UploadForm, take_in
 from hub.rest.pagination import cursor_scope, paginate_keyset
 from knowledge.documents.archives import ARCHIVE_SUFFIXES

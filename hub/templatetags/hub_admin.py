@@ -13,6 +13,7 @@ from django.utils.translation import gettext
 from hub.access.names import full_name, name_of
 from hub.admin_site import pages
 from hub.admin_site.commands import doors_of
+from hub.core.languages import in_language
 
 register = template.Library()
 
@@ -33,6 +34,14 @@ def coded_badge(code: str, texts: Mapping[str, str]) -> SafeString:
 def named_in(code: object, texts: Mapping[object, str]) -> object:
     """Return the text that belongs to ``code``, itself where none does."""
     return texts.get(code, code)
+
+
+@register.filter(name="in_language")
+def text_in_language(text: Any) -> str:  # noqa: ANN401 (a `Text`, or what one is stored as)
+    """Return what has ``ja`` and ``en`` in the reader's language."""
+    if isinstance(text, Mapping):
+        return in_language(text["ja"], text["en"])
+    return in_language(text.ja, text.en)
 
 
 @register.simple_tag

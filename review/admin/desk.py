@@ -7,6 +7,7 @@ from typing import Any
 
 from django.http import HttpRequest
 from django.template.loader import render_to_string
+from django.urls import reverse
 from django.utils.safestring import SafeString
 from django.utils.timezone import localdate
 
@@ -45,6 +46,11 @@ def desk_context(review: Review, facts: ReviewOut, *, principal: Principal, may_
         "frozen_findings": states_to_freeze(review),
         "frozen_checks": verdicts_to_freeze(review),
     }
+
+
+def desk_address(review: Review, row: str) -> str:
+    """Return the address of the review's desk that opens at a row: a finding's id, or ``check-`` and an item's code."""
+    return f"{reverse('admin:review_review_triage', args=[review.pk])}#{row}"
 
 
 def due_badge(finding: Finding | FindingOut) -> SafeString | str:

@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
-from hub.admin_site.pages import KINDS, principal_of
+from hub.admin_site.pages import KINDS, is_fetched, principal_of
 from hub.core.errors import HubError
 from hub.core.languages import in_language
-from review.admin.desk import desk_after
+from review.admin.desk import desk_address, desk_after
 from review.admin.review_pages import passage_link
 from review.admin.triage_pages import body_of, find_review, may_keep_cases
 from review.models import VERDICTS, CheckResult
@@ -29,12 +29,14 @@ from review.triage.verdicts import decide_results, may_decide, take_back_verdict
 @require_GET
 @never_cache
 def check(request: HttpRequest, pk: int, check_item_id: str) -> HttpResponse:
-    """Show one check with what it asks for, what was said of it and who decided, as a part of the page."""
+    """Show one check with what it asks for and what was said of it, as a part of the page; a browser is led there."""
     principal = principal_of(request)
     review = find_review(request, pk)
     row = next((one for one in review.results.all() if one.item_version.item.code == check_item_id), None)
     if row is None:
         raise Http404
+    if not is_fetched(request):
+        return redirect(desk_address(review, f"check-{check_item_id}"))
     facts = review_facts(review, everything=True)
     record_view(principal, review, part="check", check_item_id=check_item_id)
     result = next(one for one in facts.results if one.check_item_id == check_item_id)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlencode
 
@@ -18,7 +19,7 @@ from django.views.decorators.http import require_GET, require_POST
 from hub.access.principals import Principal, Scope
 from hub.admin_site.pages import errors_as_messages, principal_of, render_page
 from hub.core.errors import HubError
-from review.models import SEVERITIES, UNFINISHED, CheckResult, Review
+from review.models import SEVERITIES, UNFINISHED, CheckResult, RelatedVersion, Review
 from review.report import FORMAT_NAMES, build_report
 from review.report.facts import (
     counts_in_words,
@@ -31,6 +32,7 @@ from review.report.facts import (
     step_label,
 )
 from review.report.grounds import grounds_of
+from review.report.quotes import quoted_documents, quotes_of
 from review.runs.finding_schemas import FindingOut, SuggestionOut, certainty_label, sure_first
 from review.runs.reviews import (
     cancel_review,
@@ -55,6 +57,7 @@ def detail(request: HttpRequest, review: Review) -> HttpResponseBase:
     record_view(principal, review)
     counts = Counter(finding.severity for finding in facts.findings)
     doubts, grounds = doubts_of(review), grounds_of(review, facts, address=passage_link)
+    documents = quoted_documents(review, facts)
     return render_page(
         request,
         "admin/review/review/detail.html",
@@ -71,8 +74,8 @@ def detail(request: HttpRequest, review: Review) -> HttpResponseBase:
             )
             for result in facts.results
         ],
-        groups=_groups(facts, request.GET.get("severity", "")),
-        aside=_aside(facts),
+        groups=_groups(facts, documents, request.GET.get("severity", "")),
+        aside=_aside(facts, documents),
         steps=[(step_label(one.step), state_label(one), counts_in_words(one)) for one in facts.steps],
         severities=[(code, label, counts[code]) for code, label in SEVERITIES],
         severity=request.GET.get("severity", ""),
@@ -94,16 +97,18 @@ def _may_promote(principal: Principal, review: Review, facts: ReviewOut) -> bool
     return Review.objects.visible_to(principal, Scope.TRIAGE).filter(pk=review.pk).exists()
 
 
-def _aside(facts: ReviewOut) -> list[tuple[Any, list[dict[str, Any]]]]:
+def _aside(facts: ReviewOut, documents: Mapping[str, RelatedVersion]) -> list[tuple[Any, list[dict[str, Any]]]]:
     """The findings that do not count, by why, as the page shows them."""
     kinds = ((_("Overturned by a language model"), facts.overturned), (_("Candidates"), facts.candidates))
-    return [(label, [_shown(one, [], facts) for one in found]) for label, found in kinds if found]
+    return [(label, [_shown(one, [], facts, documents) for one in found]) for label, found in kinds if found]
 
 
-def _groups(facts: ReviewOut, severity: str) -> list[tuple[str, Any, list[dict[str, Any]]]]:
+def _groups(
+    facts: ReviewOut, documents: Mapping[str, RelatedVersion], severity: str
+) -> list[tuple[str, Any, list[dict[str, Any]]]]:
     suggestions = facts.suggestions_by_finding()
     shown = [
-        _shown(finding, suggestions.get(finding.id, []), facts)
+        _shown(finding, suggestions.get(finding.id, []), facts, documents)
         for finding in sure_first(facts.findings)
         if severity in ("", finding.severity)
     ]
@@ -111,7 +116,9 @@ def _groups(facts: ReviewOut, severity: str) -> list[tuple[str, Any, list[dict[s
     return [group for group in groups if group[2]]
 
 
-def _shown(finding: FindingOut, suggestions: list[SuggestionOut], facts: ReviewOut) -> dict[str, Any]:
+def _shown(
+    finding: FindingOut, suggestions: list[SuggestionOut], facts: ReviewOut, documents: Mapping[str, RelatedVersion]
+) -> dict[str, Any]:
     """A finding as the page shows it; its number counts in the order of the document."""
     start, end = finding.location.start_offset, finding.location.end_offset
     return {
@@ -122,7 +129,7 @@ def _shown(finding: FindingOut, suggestions: list[SuggestionOut], facts: ReviewO
         "suggestions": suggestions,
         "place": place_of(finding, below=" › ", until="–"),
         "link": "" if start is None or end is None else passage_link(facts.document_id, facts.version, start, end),
-        "quotes": [" ".join(evidence.quote.split()) for evidence in finding.evidence[:MAX_QUOTES]],
+        "quotes": quotes_of(finding.evidence[:MAX_QUOTES], documents, address=passage_link),
         "more_quotes": max(0, len(finding.evidence) - MAX_QUOTES),
     }
 

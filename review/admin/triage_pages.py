@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.safestring import SafeString
 from django.utils.timezone import localtime
@@ -18,7 +18,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from hub.access.principals import HubRight, Principal
 from hub.admin_site.marked_markdown import Spans, render_marked
-from hub.admin_site.pages import KINDS, principal_of, render_page
+from hub.admin_site.pages import KINDS, is_fetched, principal_of, render_page
 from hub.core.bounds import check_strings
 from hub.core.errors import HubError, InvalidInput
 from hub.core.strict_json import read_json
@@ -27,13 +27,14 @@ from knowledge.ingest.content import blocks_of
 from knowledge.models import VersionContent
 from knowledge.originals import is_shown
 from knowledge.types.documents import Block, BlockKind
-from review.admin.desk import desk_after, desk_context, due_badge
-from review.admin.review_pages import find_listed
+from review.admin.desk import desk_address, desk_after, desk_context, due_badge
+from review.admin.review_pages import find_listed, passage_link
 from review.evaluation.cases import OWN_DATASET
 from review.models import SEVERITIES, VERDICTS, CarryMark, EventKind, Review, Triage
 from review.report import FORMAT_NAMES
 from review.report.conditions import differing_conditions
 from review.report.facts import label, place_of
+from review.report.quotes import quoted_documents, quotes_of
 from review.runs.finding_schemas import FindingOut, sure_first
 from review.runs.reviews import get_review, review_facts, show_findings, show_review
 from review.runs.schemas import ReviewOut
@@ -175,18 +176,22 @@ def _checks(facts: ReviewOut) -> list[tuple[Any, str]]:
 @require_GET
 @never_cache
 def finding(request: HttpRequest, pk: int, finding_id: str) -> HttpResponse:
-    """Show one finding with its passage and history, as a part of the page."""
+    """Show one finding with its passage and history, as a part of the page; a browser is led there."""
     principal = principal_of(request)
     review = find_review(request, pk)
     facts = review_facts(review, everything=True)
     found = next((one for one in facts.findings if one.id == finding_id), None)
     if found is None:
         raise Http404
+    if not is_fetched(request):
+        return redirect(desk_address(review, finding_id))
+    others = [item for item in found.evidence if item.document_id != review.document_id_text]
     context = {
         "row": _row(found),
         "finding": found,
         "suggestions": facts.suggestions_by_finding().get(finding_id, []),
         "passages": _passages(review, found),
+        "quotes_of_others": quotes_of(others, quoted_documents(review, facts), address=passage_link),
         "history": [
             (event, _event_text(event.kind, event.before), _event_text(event.kind, event.after))
             for event in finding_history(principal, finding_id)
@@ -214,23 +219,22 @@ def _event_text(kind: str, value: str) -> str:
     return label(Triage.choices, value) if kind in (EventKind.TRIAGE, EventKind.REOPEN, EventKind.CARRY) else value
 
 
-def _passages(review: Review, found: FindingOut) -> list[tuple[str, str]]:
-    """The place as HTML for each quote of this document that is in another passage; quotes of others as text."""
+def _passages(review: Review, found: FindingOut) -> list[str]:
+    """The place as HTML for each quote of this document that is in another passage."""
     own = [item for item in found.evidence if item.document_id == review.document_id_text]
-    others = [(item.document_id, item.quote) for item in found.evidence if item.document_id != review.document_id_text]
     content = VersionContent.objects.filter(pk=review.version_id).first() if review.version_id else None
     if content is None or not own:
-        return others
+        return []
     spans = [(item.start_offset, item.end_offset) for item in own if item.verified]
     blocks = blocks_of(content)
     windows: list[tuple[int, int]] = []
-    shown: list[tuple[str, str]] = []
+    shown: list[str] = []
     for start, end in spans:
         if any(first <= start and end <= last for first, last in windows) or len(shown) == MAX_PASSAGES:
             continue
         windows.append(shown_around(content.markdown, blocks, at=start))
-        shown.append(("", render_passage(content.markdown, blocks, spans, at=start)))
-    return [*shown, *others]
+        shown.append(render_passage(content.markdown, blocks, spans, at=start))
+    return shown
 
 
 @require_POST

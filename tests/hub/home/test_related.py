@@ -11,10 +11,12 @@ from django.urls import reverse
 from hub.access.permissions import Role
 from hub.access.principals import local_operator
 from knowledge.models import Collection, Document
-from review.models import RelatedVersion, Review
+from review.models import Finding, RelatedVersion, Review
+from review.runs import execution
+from review.runs.reviews import ReviewOptions, start_review
 from review.shipped import load_shipped_content
 from tests.factories import new_collection, new_user, upload_text, work_through
-from tests.hub.admin.support import client_of, grant
+from tests.hub.admin.support import client_of, grant, make_user
 from tests.review.conftest import DESIGN
 
 pytestmark = pytest.mark.django_db
@@ -65,3 +67,25 @@ def test_what_the_person_may_not_read_is_neither_offered_nor_taken(client: Clien
     assert hidden.title not in refused.content.decode()
     assert not Review.objects.exists()
     assert Client().get(reverse("documents-offered")).status_code == 302
+
+
+def test_a_quote_of_another_document_stands_with_its_title_and_leads_to_its_place(
+    client: Client, tmp_path: Path
+) -> None:
+    design = taken_in(tmp_path, "基本設計書.md", DESIGN, "basic_design")
+    table = "# 図書予約の要件\n\n| ID | 要件 |\n|---|---|\n| FR-001 | 予約できること |\n| FR-901 | 監視すること |\n"
+    other = taken_in(tmp_path, "要件定義書.md", table, "requirements")
+    options = ReviewOptions(related_documents=(other.public_id,), check_items=("BD-B02",))
+    review = start_review(principal=local_operator(), document_id=design.public_id, options=options)
+    assert execution.execute(review.pk)
+    finding = Finding.objects.get(result__review=review, data__identifiers=["FR-901"])
+    (evidence,) = finding.evidence
+    place = f"version=1&amp;start={evidence['start_offset']}&amp;end={evidence['end_offset']}"
+    at_home = client.get(reverse("review", args=[review.public_id])).content.decode()
+    assert f'href="{reverse("passage", args=[other.public_id])}?{place}" data-drawer>{other.title} v1</a>' in at_home
+    staff = client_of(make_user("佐藤", is_superuser=True))
+    part = reverse("admin:review_review_triage_finding", args=[review.pk, finding.public_id])
+    for address in (reverse("admin:review_review_change", args=[review.pk]), part):
+        shown = staff.get(address, headers={"X-Requested-With": "fetch"}).content.decode()
+        assert f"{reverse('admin:knowledge_document_by_id', args=[other.public_id])}?{place}" in shown
+        assert f">{other.title} v1</a>" in shown

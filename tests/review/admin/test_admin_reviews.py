@@ -13,6 +13,7 @@ from hub.access.models import AuditEvent
 from hub.access.principals import Role, local_operator
 from knowledge.documents.deletion import delete_document
 from knowledge.models import Collection, Document, DocumentVersion
+from knowledge.text.quotes import in_one_line
 from review.models import Finding, Review, ReviewStatus
 from review.runs import execution
 from review.runs.reviews import get_review, review_facts, start_review
@@ -131,7 +132,7 @@ def test_the_page_shows_verdicts_findings_quotes_and_suggestions(client: Any, re
     for finding in findings:
         assert finding.public_id in shown
     quoted = next(finding for finding in findings if finding.evidence)
-    assert " ".join(quoted.evidence[0]["quote"].split()) in shown
+    assert f"<blockquote>{in_one_line(quoted.evidence[0]['quote'])}</blockquote>" in shown
     place = f"version=1&amp;start={quoted.location['start_offset']}"
     assert place in shown
     assert "改善案" in shown

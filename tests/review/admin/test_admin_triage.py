@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 import openpyxl
 import pytest
+from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 from django.utils.timezone import localdate
@@ -24,6 +25,7 @@ from tests.review.report.test_annotated import design_in_word, review_file
 from tests.review.triage.deciding import settle_everything
 
 pytestmark = pytest.mark.django_db
+FETCHED = {"X-Requested-With": "fetch"}
 
 
 @pytest.fixture
@@ -33,7 +35,7 @@ def client() -> Any:
 
 def page(client: Any, review: Review, name: str = "triage", *arguments: object, **query: str) -> str:
     address = reverse(f"admin:review_review_{name}", args=[review.pk, *arguments])
-    response = client.get(address, query)
+    response = client.get(address, query, headers=FETCHED if arguments else {})
     assert response.status_code == 200
     return response.content.decode()
 
@@ -77,6 +79,16 @@ def test_quotes_in_one_passage_show_it_once(client, review):
     finding.evidence = [quote, {**quote, "start_offset": quote["start_offset"] + 1}]
     finding.save()
     assert page(client, review, "triage_finding", finding.public_id).count('class="hub-passage hub-rendered"') == 1
+
+
+def test_the_part_about_a_finding_or_a_check_opens_as_the_page_in_a_tab_of_its_own(client, review):
+    finding = findings_of(review)[0]
+    item = finding.result.item_version.item.code
+    desk = reverse("admin:review_review_triage", args=[review.pk])
+    for name, named, row in (("finding", finding.public_id, finding.public_id), ("check", item, f"check-{item}")):
+        answer = client.get(reverse(f"admin:review_review_triage_{name}", args=[review.pk, named]))
+        assert answer.headers["Location"] == f"{desk}#{row}"
+        assert f'id="{row}"' in page(client, review)
 
 
 def test_findings_are_changed_and_the_row_comes_back(client, review):
@@ -155,6 +167,18 @@ def test_a_desk_signs_what_it_showed(client, review):
     now = re.findall(form, refused.json()["desk"]["sign_off"])[0]
     assert send(client, review, "sign_off", comment="承認", revision="x").status_code == 422
     assert send(client, review, "sign_off", comment="承認", revision=now).status_code == 200
+
+
+def test_notices_on_a_check_are_in_the_language_of_the_reader(client, review):
+    result = review.results.first()
+    result.notices = [{"code": "partial", "ja": "一部だけを見ました。", "en": "Only a part was looked at."}]
+    result.save()
+    item = result.item_version.item.code
+    reader = client_of(User.objects.get(username="佐藤"), language="en")
+    for browser, shown, other in ((client, "ja", "en"), (reader, "en", "ja")):
+        part = page(browser, review, "triage_check", item)
+        assert result.notices[0][shown] in part
+        assert result.notices[0][other] not in part
 
 
 def test_a_verdict_is_taken_back_on_the_page_and_the_check_blocks_again(client, review):

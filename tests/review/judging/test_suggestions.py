@@ -176,7 +176,8 @@ def test_reports_and_pages_say_which_suggestion_is_a_models(admin_client, plain,
     pages = [
         admin_client.get(reverse("admin:review_review_change", args=[review.pk])),
         admin_client.get(
-            reverse("admin:review_review_triage_finding", args=[review.pk, by_models(facts)[0].finding_id])
+            reverse("admin:review_review_triage_finding", args=[review.pk, by_models(facts)[0].finding_id]),
+            headers={"X-Requested-With": "fetch"},
         ),
     ]
     texts = [page.content.decode() for page in pages]
