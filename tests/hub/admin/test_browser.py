@@ -23,8 +23,8 @@ PATIENCE_S = 20
 OPTIONS = ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--window-size=1280,900")
 
 
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[WebDriver]:
+def open_chromium(**preferences: int) -> WebDriver:
+    """Start a browser; the test is skipped where there is none."""
     driver = shutil.which("chromedriver")
     browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if not driver or not browser:
@@ -34,7 +34,13 @@ def chromium() -> Iterator[WebDriver]:
     for option in OPTIONS:
         options.add_argument(option)
     options.set_capability("goog:loggingPrefs", {"browser": "SEVERE"})
-    opened = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
+    options.add_experimental_option("prefs", preferences)
+    return webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[WebDriver]:
+    opened = open_chromium()
     yield opened
     opened.quit()
 
