@@ -103,11 +103,11 @@ class EdgeTypeAdmin(GraphTypeAdmin):
     inlines = (EdgeEndsInline,)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[EdgeType]:
-        return EdgeType.objects.prefetch_related("ends").order_by("code")
+        return EdgeType.objects.prefetch_related("ends__source", "ends__target").order_by("code")
 
     @admin.display(description=_("joins"))
     def joins(self, row: EdgeType) -> str:
-        return ", ".join(f"{end.source_id} → {end.target_id}" for end in row.ends.all())
+        return ", ".join(f"{end.source} → {end.target}" for end in row.ends.all())
 
 
 @admin.register(IdentifierPattern)
@@ -229,7 +229,7 @@ class GraphEdgeForm(forms.ModelForm[GraphEdge]):
 @admin.register(GraphEdge)
 class GraphEdgeAdmin(KeysetModelAdmin):
     form = GraphEdgeForm
-    list_display = ("edge", "type", "properties")
+    list_display = ("edge", "type", "times")
     list_filter = ("type",)
     raw_id_fields = ("source", "target")
     fields = ("type", "source", "target")
@@ -261,6 +261,10 @@ class GraphEdgeAdmin(KeysetModelAdmin):
     def delete_model(self, request: HttpRequest, obj: GraphEdge) -> None:
         if not delete_edge(principal=principal_of(request), edge=obj):
             messages.warning(request, _("Documents or masters still say so: the edge stays."))
+
+    @admin.display(description=_("times that the document says so"))
+    def times(self, row: GraphEdge) -> str:
+        return str(row.properties.get("mentions", "-"))
 
     @admin.display(description=_("edge"))
     def edge(self, row: GraphEdge) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from django import forms
@@ -25,8 +25,10 @@ from hub.admin_site.base import HubModelAdmin, ReadOnlyMixin, everybody
 from hub.admin_site.carried_file import carry_file, chosen_file
 from hub.admin_site.pages import badge, errors_as_messages, principal_of, render_page, two_lines
 from hub.core.errors import HubError, NotFound
-from knowledge.admin.fields import line_field
+from knowledge.admin.changed_fields import changed_fields
+from knowledge.admin.fields import line_field, type_names
 from knowledge.guidelines import editions as guidelines
+from knowledge.guidelines.diff import ArticleChange
 from knowledge.guidelines.drafts import ImportPreview
 from knowledge.guidelines.imports import GuidelineImport, import_edition, preview_import
 from knowledge.models import Guideline, GuidelineArticle, GuidelineEdition
@@ -77,7 +79,7 @@ def import_page(request: HttpRequest) -> HttpResponseBase:
         title=_("Import a guideline"),
         form=form,
         preview=preview,
-        changes=[(change, CHANGES[change.kind]) for change in preview.changes[:CHANGES_SHOWN]] if preview else [],
+        changes=_in_words(preview.changes[:CHANGES_SHOWN]) if preview else [],
         carried=carried,
     )
 
@@ -117,6 +119,7 @@ def guideline_page(request: HttpRequest, object_id: str) -> HttpResponseBase:
         editions=[(row, badge(row.status, row.get_status_display())) for row in editions],
         shown=shown,
         articles=_tree(articles),
+        types=type_names() if articles else {},
         may_curate=principal.may(HubRight.ONTOLOGIES),
     )
 
@@ -147,8 +150,13 @@ def diff_page(request: HttpRequest, pk: int, number: int) -> HttpResponseBase:
         before=before,
         edition=edition,
         renamed=_renamed(edition),
-        changes=[(change, CHANGES[change.kind]) for change in changes],
+        changes=_in_words(changes),
     )
+
+
+def _in_words(changes: Sequence[ArticleChange]) -> list[tuple[ArticleChange, Promise, list[tuple[str, str, str]]]]:
+    """Each change with what it is, and the fields that differ, in words."""
+    return [(one, CHANGES[one.kind], changed_fields(GuidelineArticle, one.fields)) for one in changes]
 
 
 def _renamed(edition: GuidelineEdition) -> list[tuple[str, str, str]]:

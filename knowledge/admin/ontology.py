@@ -11,7 +11,7 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin, messages
-from django.db.models import QuerySet
+from django.db.models import Model, QuerySet
 from django.http import Http404, HttpRequest, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404
@@ -29,10 +29,11 @@ from hub.core.errors import HubError, InvalidInput, LimitExceeded
 from hub.core.languages import in_language
 from hub.rest.responses import attachment
 from knowledge.admin import ontology_trial
+from knowledge.admin.changed_fields import changed_fields
 from knowledge.admin.fields import type_names
-from knowledge.models import Ontology, OntologyClass
+from knowledge.models import Ontology, OntologyClass, OntologyProperty
 from knowledge.ontology import ontologies, store
-from knowledge.ontology.difference import OntologyDifference, statements
+from knowledge.ontology.difference import Changes, OntologyDifference, statements
 from knowledge.ontology.rdf_files import FORMATS, MAX_BYTES, format_of
 
 
@@ -99,11 +100,22 @@ def import_page(request: HttpRequest) -> HttpResponseBase:
 
 def difference_context(difference: OntologyDifference) -> dict[str, Any]:
     """What the template ``changes.html`` shows."""
-    parts = [
-        {"title": _("Classes"), "changes": difference.classes},
-        {"title": _("Properties"), "changes": difference.properties},
-    ]
-    return {"difference": difference, "difference_parts": parts}
+    parts: tuple[tuple[Any, type[Model], Changes], ...] = (
+        (_("Classes"), OntologyClass, difference.classes),
+        (_("Properties"), OntologyProperty, difference.properties),
+    )
+    return {
+        "difference": difference,
+        "difference_header": changed_fields(Ontology, difference.header),
+        "difference_parts": [
+            {
+                "title": title,
+                "changes": changes,
+                "changed": [(row, changed_fields(model, row.changes)) for row in changes.changed],
+            }
+            for title, model, changes in parts
+        ],
+    }
 
 
 def _preview(request: HttpRequest, domain: str, data: bytes, rdf_format: str) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from django import template
 from django.utils.translation import gettext
 
 from hub.core.languages import shown
+from review.masters.table import title_of
 from review.rules.base import UnknownRuleError, get_rule
 from review.runs.finding_schemas import suggestion_label
 from review.types import JUDGED_BY_MODEL
@@ -26,6 +27,7 @@ def line(text: object) -> str:
 
 
 register.filter("suggestion_label", suggestion_label)
+register.filter("title_of_field", title_of)
 
 
 @register.filter

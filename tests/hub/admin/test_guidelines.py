@@ -8,10 +8,13 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
+from django.utils import translation
 
 from hub.access.principals import ALL_SCOPES, Scope, local_operator
 from hub.access.services import create_token
-from knowledge.models import GuidelineEdition
+from knowledge.admin.changed_fields import changed_fields
+from knowledge.guidelines.diff import FieldChange
+from knowledge.models import DocumentType, GuidelineArticle, GuidelineEdition, OntologyClass
 from review.models import GuidelineMapping, SuspectMark
 from tests.hub.admin.support import client_of, curator_client, make_user, second_client
 from tests.knowledge.guidelines.test_guidelines import MARKDOWN
@@ -51,6 +54,7 @@ def test_a_file_is_previewed_stored_published_and_compared(curator: Client) -> N
     changed = MARKDOWN.replace("監視する項目を書く。", "監視する項目と閾値を書く。")
     page = curator.post(reverse(IMPORT), {"code": "house-guide", "file": markdown(changed)}).content.decode()
     assert "監視する項目と閾値を書く。" in page
+    assert "<strong>本文</strong>" in page
     diff = curator.get(reverse("admin:knowledge_guideline_diff", args=[edition.guideline_id, 1]))
     assert "GL-1.1" in diff.content.decode()
     administrator = client_of(make_user("管理", is_superuser=True))
@@ -167,3 +171,22 @@ def test_rest_and_mcp_say_the_same_of_mappings(rest: Client, monkeypatch: pytest
     assert knowledge.read_guideline("PG-5.1") == article
     assert article["related_check_items"] == ["BD-B01"]
     assert Scope.READ is next(tool.scope for tool in knowledge.TOOLS)
+
+
+def test_fields_that_differ_are_called_by_their_names_and_values_are_in_words() -> None:
+    element = {"name": "目標値", "words": ["秒"], "patterns": ["[0-9]+"]}
+    changes = [
+        FieldChange(field="severity", before="minor", after="major"),
+        FieldChange(field="document_types", before=[], after=["basic_design", "unknown_type"]),
+        FieldChange(field="headings", before=["性能"], after=["性能", "応答"]),
+        FieldChange(field="required_elements", before=[], after=[element]),
+    ]
+    with translation.override("ja"):
+        assert changed_fields(GuidelineArticle, changes) == [
+            ("重大度", "軽微", "重要"),
+            ("文書種別", "", f"{DocumentType.objects.get(code='basic_design')}, unknown_type"),
+            ("見出し語", "性能", "性能, 応答"),
+            ("必須要素", "", "目標値 (秒 / [0-9]+)"),
+        ]
+        of_an_ontology = [FieldChange(field="is_topic", before="False", after="True")]
+        assert changed_fields(OntologyClass, of_an_ontology) == [("文書に記載を期待する", "いいえ", "はい")]

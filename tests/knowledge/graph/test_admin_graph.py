@@ -190,3 +190,14 @@ def test_a_pattern_is_saved_by_the_form_and_documents_are_read_again(project):
     assert made.status_code == 302
     assert IdentifierPattern.objects.count() == 1
     assert len(graph.take_due()) == 3
+
+
+def test_lists_of_edges_and_their_types_are_in_words(project):
+    client = client_of(make_user("佐藤", is_superuser=True))
+    GraphEdge.objects.filter(pk=GraphEdge.objects.latest("pk").pk).update(properties={"mentions": 2})
+    edges = client.get(reverse("admin:knowledge_graphedge_changelist")).content.decode()
+    assert "文書での記載回数" in edges
+    assert "mentions" not in edges
+    types = client.get(reverse("admin:knowledge_edgetype_changelist")).content.decode()
+    assert "文書 → 節" in types
+    assert "Document → " not in types

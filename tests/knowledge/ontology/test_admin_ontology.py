@@ -137,7 +137,8 @@ def test_a_draft_is_edited_compared_and_published(curator, draft):
     assert event.details["changed"] == ["synonyms"]
 
     compared = curator.get(reverse("admin:knowledge_ontology_diff", args=[draft.pk]), {"base": "1"}).content.decode()
-    assert "狙い" in compared
+    assert "<strong>同義語</strong>" in compared
+    assert "<ins>目的, 狙い</ins>" in compared
 
     second_client().post(reverse("admin:knowledge_ontology_publish", args=[draft.pk]))
     assert ontologies.get_ontology(WHO, "system_design").pk == draft.pk

@@ -163,10 +163,9 @@ def test_a_workbook_is_exported_previewed_and_stored_as_a_draft(curator_client: 
 def test_the_lint_stands_below_the_form(curator_client: Any, approved: CheckItemVersion) -> None:
     curator_client.post(reverse(ITEM_VERSION_ADD), as_form(approved, guideline_reference=""))
     draft = CheckItemVersion.objects.latest("pk")
-    assert (
-        "根拠となるガイドラインがありません"
-        in curator_client.get(reverse(ITEM_VERSION, args=[draft.pk])).content.decode()
-    )
+    page = curator_client.get(reverse(ITEM_VERSION, args=[draft.pk])).content.decode()
+    assert "根拠となるガイドラインがありません" in page
+    assert '<span class="hub-second">根拠ガイドライン</span>' in page
 
 
 def test_the_list_of_check_lists_names_types_and_ontologies_and_the_version_in_force(curator_client: Any) -> None:
