@@ -58,6 +58,18 @@ OF_ELSEWHERE = (
     "return performance.getEntriesByType('resource').map(one => one.name)"
     ".filter(one => !one.startsWith(location.origin) && !one.startsWith('data:') && !one.startsWith('blob:'))"
 )
+SQUEEZED = """
+const lines = (part) => {
+  const range = document.createRange();
+  range.selectNodeContents(part);
+  return new Set([...range.getClientRects()].map((one) => Math.round(one.top))).size;
+};
+return [...document.querySelectorAll("#main *")]
+  .filter((part) => !part.children.length && part.offsetParent && part.textContent.trim().length > 1)
+  .filter((part) => lines(part) >= part.textContent.trim().length)
+  .map((part) => part.outerHTML.slice(0, 160));
+"""
+"""What has one character on each line."""
 SUBMIT = """
 const [address, fields] = arguments;
 const form = Object.assign(document.createElement("form"), {method: "post", action: address});
@@ -175,6 +187,7 @@ class Look:
         WebDriverWait(self._browser, PATIENCE_S).until(is_loaded)
         self._browser.execute_script(WITHOUT_MOTION)
         found = [f"runs off: {one}" for one in self._browser.execute_script(RUNS_OFF)]
+        found += [f"squeezed: {one}" for one in self._browser.execute_script(SQUEEZED)]
         for theme, rules in zip(self._themes, ALL_RULES_THEN_THOSE_OF_COLOURS, strict=True):
             self._switch_to(theme)
             found += [f"in {theme}: {one}" for one in broken_rules(self._browser, rules)]
