@@ -264,7 +264,7 @@ class TokenForm(forms.ModelForm[AccessToken]):
     def __init__(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401
         super().__init__(*args, **kwargs)
         if "scopes" in self.fields:
-            choices = [(scope.value, scope.value) for scope in Scope if scope in self.offered]
+            choices = [(scope.value, f"{scope.value}: {scope.label}") for scope in Scope if scope in self.offered]
             cast(forms.MultipleChoiceField, self.fields["scopes"]).choices = choices
 
     def clean_expires_at(self) -> datetime:

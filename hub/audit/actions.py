@@ -120,6 +120,7 @@ ACTION_NAMES: Mapping[str, Promise] = {
 
 KIND_NAMES: Mapping[str, Promise] = {
     "article": _("article"),
+    "audit_trail": _("Audit trail"),
     "batch": _("batch of uploads"),
     "check_item": _("check item"),
     "checkitem": _("check item"),
@@ -140,6 +141,7 @@ KIND_NAMES: Mapping[str, Promise] = {
     "key": _("encryption key"),
     "llm": _("language model"),
     "ontology": _("ontology"),
+    "people": _("Users"),
     "prompt": _("prompt"),
     "review": _("Review"),
     "scenario": _("scenario"),

@@ -24,7 +24,7 @@ from hub.admin_site.pages import principal_of, render_page
 from hub.core.errors import HubError
 from knowledge.admin.document_picker import document_picker, titles_of
 from knowledge.documents.documents import get_document
-from knowledge.models import TypeGuess
+from knowledge.models import Collection, TypeGuess
 from review.judging.sweep.reading import CATEGORIES
 from review.masters.listing import get_checklist, list_checklists, version_in_force
 from review.report.facts import category_label
@@ -139,6 +139,7 @@ def start(request: HttpRequest) -> HttpResponseBase:
         "admin/review/review/start.html",
         title=_("Start a review"),
         form=form,
+        may_review=Collection.objects.visible_to(principal, Scope.REVIEW).exists(),
         names=titles_of(principal, _ids(named)),
         **plan,
     )

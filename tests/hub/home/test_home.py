@@ -312,7 +312,7 @@ def test_who_has_no_role_is_told_whom_to_ask_in_every_list(browser, document):
     assert "コレクションの権限を運用担当者に依頼" in text_of(stranger, "/documents/")
     for address in ("/documents/", "/reviews/start/"):
         assert "条件に合う文書はありません" not in text_of(stranger, address)
-    assert "レビュー担当者の役割" in text_of(browser, "/reviews/start/")
+    assert "レビュー担当者のロール" in text_of(browser, "/reviews/start/")
 
 
 def test_who_may_review_is_led_to_it_from_the_list_and_nobody_else(browser, document):
