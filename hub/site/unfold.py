@@ -94,6 +94,7 @@ UNFOLD: dict[str, Any] = {
         _file("hub/progress.js"),
         _file("hub/forms.js"),
         _file("hub/choices.js"),
+        _file("hub/keyboard.js"),
         _file("hub/icons.js"),
         _file("hub/table_labels.js"),
         _file("hub/guide.js"),

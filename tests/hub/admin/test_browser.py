@@ -120,3 +120,31 @@ def test_a_wide_table_scrolls_by_itself_to_what_is_asked_on_a_narrow_page(page: 
         )
     finally:
         browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def test_menu_filters_and_account_of_a_narrow_page_open_by_keys(page: Any) -> None:
+    browser = page("admin:index")
+    size = {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": False}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    try:
+        browser = page("admin:review_review_changelist")
+        for opener, opened in (
+            ("main [x-on\\:click*=filterOpen], [role=main] [x-on\\:click*=filterOpen]", "#changelist-filter"),
+            ("#header-inner [x-on\\:click*=sidebarMobileOpen]", "#nav-sidebar"),
+            ("#nav-sidebar [x-on\\:click*=openUserLinks]", "#nav-sidebar-inner nav"),
+        ):
+            button = browser.find_element(By.CSS_SELECTOR, opener)
+            assert not browser.find_element(By.CSS_SELECTOR, opened).is_displayed()
+            button.send_keys(Keys.ENTER)
+            WebDriverWait(browser, PATIENCE_S).until(lambda one, part=opened: reaches(one, part))
+            if opened == "#changelist-filter":
+                browser.refresh()
+        assert browser.find_element(By.CSS_SELECTOR, "#logout-form button").is_displayed()
+    finally:
+        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def reaches(browser: WebDriver, part: str) -> bool:
+    """Whether a part of the page is shown and has the focus in it."""
+    has_focus = browser.execute_script("return !!document.activeElement.closest(arguments[0])", part)
+    return bool(has_focus and browser.find_element(By.CSS_SELECTOR, part).is_displayed())
