@@ -109,7 +109,7 @@ document.addEventListener("DOMContentLoaded", () => {
     by("hub-graph-type").textContent = [type ? type.name : node.data("type"), node.data("code")].filter(Boolean).join(" · ");
     by("hub-graph-passage").hidden = !node.data("link");
     by("hub-graph-passage").href = node.data("link") || "#";
-    by("hub-graph-facts").replaceChildren(...Object.entries(node.data("facts")).filter(([key]) => key !== "name" && key !== "code").flatMap(([key, value]) => {
+    by("hub-graph-facts").replaceChildren(...Object.entries(node.data("facts")).flatMap(([key, value]) => {
       const term = document.createElement("dt");
       const fact = document.createElement("dd");
       term.textContent = key;

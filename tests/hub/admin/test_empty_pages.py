@@ -17,7 +17,7 @@ def test_an_empty_list_says_whether_nothing_fits_nothing_is_there_or_a_role_is_m
     nobody = client_of(make_user("高橋"))
     administrator = client_of(make_user("佐藤", is_superuser=True))
     shown = nobody.get(reverse(REVIEWS)).content.decode()
-    assert "運用担当者にロールを依頼してください" in shown
+    assert "まだ何もないか、閲覧できるものがありません" in shown
     assert "絞り込みを解除" not in shown
     found = nobody.get(reverse(REVIEWS), {"q": "受発注"}).content.decode()
     assert "指定した言葉と絞り込みに合うものがありません" in found

@@ -76,6 +76,16 @@ def test_the_picture_gets_neighbours_with_links_to_their_passages(project):
     assert {edge["type"] for edge in found["edges"]} >= {"DEFINES", "TRACES_TO"}
 
 
+def test_the_picture_tells_of_a_node_in_words(project):
+    for_programs = {"role": "downstream", "defined_in": "doc_x"}
+    told = {"label": "予約", "mentions": 1, "required": True, "室": "1"}
+    GraphNode.objects.filter(name="FR-001").update(properties=told | for_programs)
+    client = client_of(make_user("佐藤", is_superuser=True))
+    found = client.get(reverse("admin:hub_graph_data"), {"entity": "FR-001"}).json()
+    requirement = next(node for node in found["nodes"] if node["name"] == "FR-001")
+    assert requirement["facts"] == {"名称": "予約", "文書での記載回数": "1", "必須": "はい", "室": "1"}
+
+
 @pytest.mark.parametrize(
     "asked", [{}, {"entity": "存在しない名前"}, {"entity": "FR-001", "depth": "9"}, {"depth": "x"}]
 )
