@@ -12,6 +12,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 from unfold.widgets import (
+    UnfoldAdminCheckboxSelectMultipleWidget,
     UnfoldAdminIntegerFieldWidget,
     UnfoldAdminSelectWidget,
     UnfoldAdminTextareaWidget,
@@ -87,6 +88,16 @@ def line_field(
 def type_names() -> dict[str, str]:
     """What document types are called, by code. One query."""
     return {one.code: str(one) for one in DocumentType.objects.all()}
+
+
+def document_types_field() -> forms.MultipleChoiceField:
+    """Return a field that chooses types of documents by name."""
+    return forms.MultipleChoiceField(
+        label=_("document types"),
+        required=False,
+        choices=lambda: type_names().items(),
+        widget=UnfoldAdminCheckboxSelectMultipleWidget,
+    )
 
 
 def collection_choices(principal: Principal, scope: Scope = Scope.READ) -> list[tuple[str, str]]:

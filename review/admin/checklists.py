@@ -16,7 +16,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 from unfold.views import ChangeList
-from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget, UnfoldAdminSelectWidget
+from unfold.widgets import UnfoldAdminSelectWidget
 
 from hub.access.principals import HubRight, Principal
 from hub.access.services import record_event
@@ -26,7 +26,7 @@ from hub.admin_site.pages import badge, is_staff, principal_of
 from hub.core.languages import in_language
 from hub.llm.providers.registry import is_configured
 from knowledge.admin.curated import CuratedAdmin, CuratedRowsMixin, OrderedRowsMixin
-from knowledge.admin.fields import type_names
+from knowledge.admin.fields import document_types_field, type_names
 from knowledge.models import Ontology
 from review.admin.entry_rows import EntryRows
 from review.admin.master_pages import acting, ask_about_later_version, copy, diff, export, import_page, lint_by_model
@@ -141,12 +141,7 @@ def ontology_names() -> dict[str, str]:
 class CheckListForm(forms.ModelForm[CheckList]):
     """Document types and the ontology are chosen by name; one that is not published any more stays as it is."""
 
-    document_types = forms.MultipleChoiceField(
-        label=_("document types"),
-        required=False,
-        choices=lambda: type_names().items(),
-        widget=UnfoldAdminCheckboxSelectMultipleWidget,
-    )
+    document_types = document_types_field()
     ontology_domain = forms.ChoiceField(label=_("ontology"), required=False, widget=UnfoldAdminSelectWidget)
 
     class Meta:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
+from django import forms
 from django.contrib import admin, messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
@@ -16,10 +17,12 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
 
 from hub.access.principals import HubRight, Principal
+from hub.access.versions import CuratedVersion
 from hub.admin_site.base import HubStackedInline, everybody
 from hub.admin_site.pages import errors_as_messages, principal_of, render_page
 from hub.core.errors import NotFound
 from knowledge.admin.curated import CuratedRowsMixin, CuratedVersionAdmin, OrderedRowsMixin
+from knowledge.admin.fields import document_types_field, type_names
 from knowledge.models import Document
 from review import scenarios
 from review.models import Review, Scenario, ScenarioRole, ScenarioStep, StepPage
@@ -84,7 +87,8 @@ class StepInline(OrderedRowsMixin, CuratedRowsMixin, HubStackedInline):
     model = ScenarioStep
     order_by = "position"
     fields = (
-        ("position", "action", "page", "proof"),
+        ("position", "action"),
+        ("page", "proof"),
         ("title_ja", "title_en"),
         ("description_ja", "description_en"),
         ("expected_ja", "expected_en"),
@@ -157,11 +161,18 @@ def _back(code: str, place: str = "") -> HttpResponseRedirect:
     return HttpResponseRedirect(f"{address}#{place}" if place else address)
 
 
+class ScenarioForm(forms.ModelForm[Scenario]):
+    """Types of documents are chosen by name."""
+
+    document_types = document_types_field()
+
+
 @admin.register(Scenario)
 class ScenarioAdmin(CuratedVersionAdmin):
     """A page to choose a scenario on, a page to walk through it, and Django's form for drafts."""
 
     right = HubRight.MASTERS
+    form = ScenarioForm
     fields = ("code", "role", "name_ja", "name_en", "description_ja", "description_en", "document_types", "reason")
     inlines = (StepInline,)
     pages = {
@@ -173,6 +184,19 @@ class ScenarioAdmin(CuratedVersionAdmin):
     buttons = ("publish", "copy")
 
     may_view = everybody
+
+    def get_fields(self, request: HttpRequest, obj: Scenario | None = None) -> tuple[str, ...]:
+        """Fields to fill in, and of a version that nobody changes any more the names of what was chosen."""
+        may_choose = obj is None or self.has_change_permission(request, obj)
+        return tuple("types_text" if name == "document_types" and not may_choose else name for name in self.fields)
+
+    def get_readonly_fields(self, request: HttpRequest, obj: CuratedVersion | None = None) -> tuple[str, ...]:
+        return (*super().get_readonly_fields(request, obj), "types_text")
+
+    @admin.display(description=_("document types"))
+    def types_text(self, scenario: Scenario) -> str:
+        types = type_names()
+        return "、".join(types.get(code, code) for code in scenario.document_types)
 
     def save_draft(self, principal: Principal, version: Scenario) -> None:
         scenario_versions.save_scenario_draft(principal=principal, scenario=version)

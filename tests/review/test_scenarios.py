@@ -173,6 +173,8 @@ def test_a_person_walks_through_with_links_to_the_pages_of_the_document(review):
 def test_a_curator_edits_a_draft_with_its_steps_and_publishes_it():
     client = client_of(make_user("佐藤", is_superuser=True), language="en")
     first = Scenario.objects.get(code=CODE)
+    published = client.get(reverse("admin:review_scenario_change", args=[first.pk])).content.decode()
+    assert "Basic design、Test plan" in published
     change = client.post(reverse("admin:review_scenario_copy", args=[first.pk]))["Location"]
     form = client.get(change).context["adminform"].form
     formset = client.get(change).context["inline_admin_formsets"][0].formset
