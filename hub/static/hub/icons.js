@@ -6,6 +6,7 @@
 
   function quieten(icon) {
     const control = icon.closest("a, button, summary, [role=button]");
+    if (control === icon) return; // a button by itself, which keyboard.js gives a name
     if (control && !control.hasAttribute("aria-label")) {
       const copy = control.cloneNode(true);
       for (const one of copy.querySelectorAll(ICON)) one.remove();

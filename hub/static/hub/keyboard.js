@@ -5,7 +5,15 @@
   const REACHED = "a[href], button, input, select, textarea, summary, label, [tabindex]";
   const MOST_FRAMES = 60;
   const isJapanese = document.documentElement.lang.startsWith("ja");
-  const NAMES = { sidebar: isJapanese ? "メニュー" : "Menu", openTheme: isJapanese ? "明るさ" : "Brightness" };
+  const NAMES = {
+    sidebar: isJapanese ? "メニュー" : "Menu",
+    openTheme: isJapanese ? "明るさ" : "Brightness",
+    rowOpen: isJapanese ? "詳細" : "Details",
+    openModal: isJapanese ? "閉じる" : "Close",
+    openActions: isJapanese ? "操作" : "Actions",
+    openDropdown: isJapanese ? "ほかの選択" : "More",
+    openTabsDropdown: isJapanese ? "ほかのタブ" : "More tabs",
+  };
   const OPENED = {
     sidebarMobileOpen: "#nav-sidebar .hub-door",
     openUserLinks: "#nav-sidebar-inner nav a, #nav-sidebar-inner nav button",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -136,7 +137,7 @@ def test_menu_filters_and_account_of_a_narrow_page_open_by_keys(page: Any) -> No
             button = browser.find_element(By.CSS_SELECTOR, opener)
             assert not browser.find_element(By.CSS_SELECTOR, opened).is_displayed()
             button.send_keys(Keys.ENTER)
-            WebDriverWait(browser, PATIENCE_S).until(lambda one, part=opened: reaches(one, part))
+            WebDriverWait(browser, PATIENCE_S).until(partial(reaches, part=opened))
             if opened == "#changelist-filter":
                 browser.refresh()
         assert browser.find_element(By.CSS_SELECTOR, "#logout-form button").is_displayed()
