@@ -20,7 +20,6 @@ START_THEIR_OWN = (
     "tests/flows/test_curated_versions.py",
     "tests/flows/test_hub_wide_writes.py",
     "tests/flows/test_nothing_leaves.py",
-    "tests/flows/test_random_kills.py",
     "tests/flows/test_rotation_kills.py",
     "tests/flows/test_second_person.py",
     "tests/flows/test_stolen_copy.py",

@@ -20,6 +20,13 @@ def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HubProcess]:
 @pytest.fixture
 def own_hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HubProcess]:
     """A hub without the sample for one test, which may do to it what it likes."""
+    with running_hub(tmp_path_factory) as running:
+        yield running
+
+
+@contextmanager
+def running_hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HubProcess]:
+    """A hub without the sample that runs inside the block."""
     data_dir = Path(tmp_path_factory.mktemp("own")) / "data"
     start_from_migrated(data_dir)
     with _running(data_dir, "--no-sample") as running:
