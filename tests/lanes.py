@@ -1,4 +1,4 @@
-"""Which tests `make test-fast` leaves out: those that start hubs, browsers or models, and the costliest of the others.
+"""Which tests `make test-fast` leaves out: those that start hubs, browsers or models, and others that take long.
 In which order the processes of the suite begin them.
 
 Every other test is in the fast lane by itself. A test of a new page, rule, parser or service belongs there.
@@ -7,6 +7,7 @@ Every other test is in the fast lane by itself. A test of a new page, rule, pars
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from fnmatch import fnmatch
 from functools import cache
 
@@ -29,6 +30,9 @@ START_THEIR_OWN = (
 )
 """Files of those folders that use no hub of others: any process takes each."""
 
+SLOW_S = 4
+"""A file that took so many seconds or more, as ``tests/durations.txt`` notes, is left out, whatever it does."""
+
 FAST_LANE = "not slow"
 """The expression of markers that `make test-fast` gives to pytest."""
 
@@ -42,8 +46,7 @@ SLOW = (
     "tests/hub/test_light_start.py",
     "tests/hub/test_shared_measures.py",
     "tests/mcp_bridge/*",
-    "tests/review/admin/test_pages_browser.py",
-    "tests/review/admin/test_triage_browser.py",
+    "tests/*/test_*_browser.py",
     "tests/review/runs/test_worker_kills.py",
     # ask a language model's server, build embedding sets, or load a model of their own
     "tests/contracts/*",
@@ -69,26 +72,6 @@ SLOW = (
     "tests/properties/test_rest_fields.py",
     "tests/review/hidden/*",
     "tests/review/rules/test_growth.py",
-    # index, review or sign in again for each of many tests, or wait for a limit of time
-    "tests/hub/access/test_sign_in.py",
-    "tests/hub/core/test_patterns.py",
-    "tests/knowledge/chunkers/test_pages.py",
-    "tests/knowledge/graph/test_contributions.py",
-    "tests/knowledge/ontology/test_endless_patterns.py",
-    "tests/knowledge/parsers/test_figures.py",
-    "tests/knowledge/search/test_asking.py",
-    "tests/knowledge/search/test_dates.py",
-    "tests/knowledge/documents/test_sources.py",
-    "tests/knowledge/evaluation/test_saved_queries.py",
-    "tests/review/report/test_answers.py",
-    "tests/review/triage/test_carry_over.py",
-    "tests/review/test_erasure.py",
-    "tests/review/rules/test_gold.py",
-    "tests/review/test_guarded_files.py",
-    "tests/review/masters/test_master_files.py",
-    "tests/review/report/test_reports.py",
-    "tests/review/runs/test_runs.py",
-    "tests/review/api/test_triage_api.py",
 )
 
 
@@ -99,20 +82,25 @@ def group_of(path: str) -> str:
 
 
 @cache
-def _known_durations() -> Counter[str]:
-    """The seconds of each group, of those that take some."""
+def _known_durations() -> Mapping[str, int]:
+    """The seconds of each file, of those that take some."""
+    lines = DURATIONS.read_text(encoding="utf-8").splitlines()
+    return {path: int(seconds) for seconds, path in map(str.split, lines)}
+
+
+@cache
+def _durations_of_groups() -> Counter[str]:
     seconds: Counter[str] = Counter()
-    for line in DURATIONS.read_text(encoding="utf-8").splitlines():
-        spent, path = line.split()
-        seconds[group_of(path)] += int(spent)
+    for path, spent in _known_durations().items():
+        seconds[group_of(path)] += spent
     return seconds
 
 
 def known_duration(path: str) -> int:
     """The seconds that all of a file's group took when that was last noted; 0 for short ones and new ones."""
-    return _known_durations()[group_of(path)]
+    return _durations_of_groups()[group_of(path)]
 
 
 def is_slow(path: str) -> bool:
     """Whether `make test-fast` leaves a file of tests out; ``path`` is below the repository, with ``/``."""
-    return any(fnmatch(path, pattern) for pattern in SLOW)
+    return _known_durations().get(path, 0) >= SLOW_S or any(fnmatch(path, pattern) for pattern in SLOW)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import REPOSITORY
-from tests.lanes import SHARE_A_HUB, SLOW, START_THEIR_OWN, group_of, is_slow, known_duration
+from tests.lanes import SHARE_A_HUB, SLOW, SLOW_S, START_THEIR_OWN, group_of, is_slow, known_duration
 from tools.test_durations import DURATIONS, as_lines, read_report
 
 FILES = [path.relative_to(REPOSITORY).as_posix() for path in sorted((REPOSITORY / "tests").rglob("test_*.py"))]
@@ -23,6 +23,11 @@ def test_what_is_left_out_is_there(pattern: str) -> None:
 def test_rules_and_readers_of_text_are_in_the_fast_lane() -> None:
     for folder in ("tests/review/rules/", "tests/knowledge/text/", "tests/knowledge/search/"):
         assert not all(is_slow(path) for path in FILES if path.startswith(folder))
+
+
+def test_files_that_took_long_are_left_out_whatever_they_do() -> None:
+    noted = [line.split() for line in DURATIONS.read_text(encoding="utf-8").splitlines()]
+    assert not [path for seconds, path in noted if int(seconds) >= SLOW_S and not is_slow(path)]
 
 
 @pytest.mark.parametrize("folder", SHARE_A_HUB)
