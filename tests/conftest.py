@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
+from ssl import SSLContext
 
+import httpcore2
 import pytest
 from django.conf import settings
 from django.db import connection
@@ -99,8 +102,6 @@ def django_db_modify_db_settings(django_db_modify_db_settings: None) -> None:
     server.ensure()
     connection.settings_dict["TEST"]["TEMPLATE"] = connection.settings_dict["NAME"]
     with server.superuser(MAINTENANCE_DATABASE) as superuser:
-        superuser.execute("ALTER SYSTEM SET fsync = off")  # what a machine without power would lose, no test looks at
-        superuser.execute("SELECT pg_reload_conf()")
         superuser.execute(f"ALTER ROLE {ROLE} CREATEDB")
         superuser.execute(f"ALTER DATABASE {connection.settings_dict['NAME']} IS_TEMPLATE true")
         superuser.execute(f"CREATE ROLE {EMPTIES_TABLES} ROLE {ROLE}")
@@ -146,6 +147,23 @@ def _each_text_embedded_once() -> Iterator[None]:
     """Let the hub's model run once for the same text: the designs of tests are embedded hundreds of times."""
     with pytest.MonkeyPatch.context() as patch:
         remember_vectors(patch, settings.HUB_DATA_DIR)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _certificates_read_once() -> Iterator[None]:
+    """Read the machine's certificates once in a process: each new client of HTTP does, for 30 ms, also without TLS."""
+    read = httpcore2.default_ssl_context
+
+    @cache
+    def read_once(trust_env: bool, *_named: str | None) -> SSLContext:
+        return read(_trust_env=trust_env)
+
+    def context(*, _trust_env: bool = True) -> SSLContext:
+        return read_once(_trust_env, os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR"))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(httpcore2, "default_ssl_context", context)
         yield
 
 

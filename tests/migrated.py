@@ -41,5 +41,7 @@ def _made_once() -> Path:
             command = [sys.executable, "manage.py", "migrate", "--verbosity", "0"]
             environment = {**os.environ, **own_servers, "HUB_DATA_DIR": str(folder)}
             subprocess.run(command, cwd=BASE_DIR, env=environment, check=True)
+            with (folder / "postgres" / "data" / "postgresql.auto.conf").open("a") as settings:
+                settings.write("fsync = off\n")  # what a machine without power would lose, no test looks at
             done.touch()
     return folder

@@ -137,7 +137,7 @@ def _use(hub: HubProcess, tmp_path: Path, docx_path: Path, before: list[str]) ->
     for sentence in SENTENCES[:5]:
         hub.call("POST", "/search", json={"query": sentence})
         hub.call("POST", "/answer", json={"question": sentence})
-        hub.call("POST", "/lint", json={"text": (SENTENCES[5] + "。\n") * 400})
+    hub.call("POST", "/lint", json={"text": (SENTENCES[5] + "。\n") * 400})
     for document_id in (*before, *ids):
         assert hub.call("GET", f"/documents/{document_id}/file").status_code == 200
         hub.call("GET", f"/documents/{document_id}/content")
