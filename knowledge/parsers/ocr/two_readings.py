@@ -29,7 +29,7 @@ def agreement(lying: str, upright: str) -> float:
 
 def joined(lying: LineText, row: LineText) -> LineText:
     """Take the lying column, with what the row alone has, and what it is surer of; centres of both are the column's."""
-    if agreement(lying.text, row.text) < _AGREEING:
+    if not lying.text or agreement(lying.text, row.text) < _AGREEING:
         return lying
     chosen = list(_chosen(lying, row))
     return LineText(

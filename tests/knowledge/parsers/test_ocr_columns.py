@@ -68,6 +68,12 @@ def test_a_row_that_was_cut_through_its_characters_does_not_count() -> None:
     assert joined(column, read("木父弐わ彡斤に、ハ丶")) == column
 
 
+def test_a_column_without_characters_has_no_text() -> None:
+    nothing = LineText(text="", confidence=0.0)
+    assert joined(nothing, nothing) == nothing
+    assert joined(nothing, read("二")) == nothing
+
+
 @pytest.mark.skipif(not FONT.exists(), reason="no Japanese font is installed")
 def test_ruby_and_parts_of_a_neighbour_are_not_of_a_column() -> None:
     text, pitch, left = "利用者は窓口で申請する、", 40, 30
