@@ -55,7 +55,9 @@ def _with_error(form: Any, refusal: HubError) -> Any:  # noqa: ANN401 (form clas
             if self.is_bound:
                 named = refusal.data.get("field")
                 at = named if named in self.fields else None
-                self.add_error(at, ValidationError(str(refusal), code=refusal.error_code))
+                # At its field, which has a name in the person's language, a refusal does without the one of the API.
+                said = str(refusal).removeprefix(f"{named}: ") if at else str(refusal)
+                self.add_error(at, ValidationError(said, code=refusal.error_code))
 
     Refused.__name__ = form.__name__
     return Refused

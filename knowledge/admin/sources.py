@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any, cast
 
 from django import forms
@@ -10,8 +11,10 @@ from django.contrib.admin.utils import unquote
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
+from django.utils.formats import date_format
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
+from django.utils.timezone import localtime
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import HubRight, Principal, Scope
@@ -31,10 +34,11 @@ from knowledge.documents.sources import (
     visible_sources,
 )
 from knowledge.models import Collection, Source
+from knowledge.sources import watched_roots
 
 STATES = {"running": _("running"), "completed": _("completed"), "failed": _("failed"), TAKEN_BACK: _("taken back")}
 FACTS = ("name", "kind", "location", "collection", "policy", "enabled", "scan_every_minutes")
-REPORTED = ("scanned_at", "state", "result", "failures")
+REPORTED = ("scanned_at", "next_scan", "state", "result", "failures")
 MOST_NAMED = 20
 
 
@@ -65,6 +69,14 @@ class SourceAdmin(HubModelAdmin):
         if obj is None:
             return tuple(name for name in FACTS if name != "enabled")
         return (*FACTS, *REPORTED) if obj.report else FACTS
+
+    def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:  # noqa: ANN401
+        """Say at the place of a source, before it is typed, what may be watched."""
+        field = super().formfield_for_dbfield(db_field, request, **kwargs)
+        if field is not None and db_field.name == "location":
+            said = _("Below one of: {roots}. An operator adds others in HUB_SOURCE_ROOTS.")
+            field.help_text = said.format(roots=", ".join(watched_roots()))
+        return field
 
     def save_model(self, request: HttpRequest, obj: Source, form: forms.ModelForm[Source], change: bool) -> None:
         principal, policy = principal_of(request), form.cleaned_data.get("policy")
@@ -159,6 +171,16 @@ class SourceAdmin(HubModelAdmin):
             return "-"
         shown = badge(report.state, STATES.get(report.state, report.state))
         return format_html('{} <span class="hub-second">{}</span>', shown, report.reason) if report.reason else shown
+
+    @admin.display(description=_("next scan"))
+    def next_scan(self, source: Source) -> str:
+        if not source.enabled:
+            return str(_("none: the source is switched off"))
+        if source.scanned_at is None:
+            return str(_("as soon as a worker is free"))
+        return date_format(
+            localtime(source.scanned_at + timedelta(minutes=source.scan_every_minutes)), "DATETIME_FORMAT"
+        )
 
     @admin.display(description=_("files"))
     def result(self, source: Source) -> str:

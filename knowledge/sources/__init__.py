@@ -10,4 +10,4 @@ from knowledge.sources.base import (
     SourceUnavailable,
 )
 from knowledge.sources.folder import FolderReader
-from knowledge.sources.registry import normal_location, open_source
+from knowledge.sources.registry import normal_location, open_source, watched_roots

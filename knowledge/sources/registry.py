@@ -81,9 +81,14 @@ def _own_folder() -> Path:
     return settings.HUB_DATA_DIR.resolve() / "sources"
 
 
+def watched_roots() -> tuple[str, ...]:
+    """The folders and buckets below which sources may be watched: the hub's own, and those of HUB_SOURCE_ROOTS."""
+    return (str(_own_folder()), *settings.CONFIG.hub_source_roots)
+
+
 def _refuse_outside_roots(location: str) -> None:
     """:raises InvalidInput: a normal location is neither below HUB_SOURCE_ROOTS nor below the hub's own folder."""
-    roots = (str(_own_folder()), *settings.CONFIG.hub_source_roots)
+    roots = watched_roots()
     if not any(_is_below(location, root) for root in roots):
         raise InvalidInput(
             _("location: {location} may not be watched. An operator names in HUB_SOURCE_ROOTS what may: now {roots}."),

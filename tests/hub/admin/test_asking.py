@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -53,3 +53,27 @@ def test_a_scan_is_taken_back_after_the_page_that_names_its_source_was_answered(
     assert client.post(address, yes_to(asked)).status_code == 302
     source.refresh_from_db()
     assert not source.enabled
+
+
+def test_the_page_of_a_source_scans_it_and_says_what_happens_next(settings: Any) -> None:
+    settings.CONFIG = settings.CONFIG.model_copy(update={"hub_source_roots": ("/srv",)})
+    client = client_of(make_user("佐藤", is_superuser=True))
+    counts = dict.fromkeys(("new", "changed", "unchanged", "removed", "failed", "seconds"), 0)
+    report = {"batch": "scan-1", "state": "completed", "failures": [], **counts}
+    source = Source.objects.create(
+        name="共有", kind="folder", location="/srv/共有", report=report,
+        collection=Collection.objects.get(slug="default"), scanned_at=datetime(2026, 3, 1, tzinfo=UTC),
+    )  # fmt: skip
+    address = reverse("admin:knowledge_source_change", args=[source.pk])
+    page = client.get(address).content.decode()
+    assert "2026-03-01 09:15" in page
+    assert 'value="undo_last_scan"' in page
+    assert "HUB_SOURCE_ROOTS" in page
+    typed = {"location": "/etc", "enabled": "on", "scan_every_minutes": 15}
+    (refused,) = client.post(address, typed).context["adminform"].form.errors["location"]
+    assert refused.startswith("/etc ")
+    asked = {"action": "scan_now", "_selected_action": [source.pk]}
+    client.post(reverse("admin:knowledge_source_changelist"), asked)
+    assert "ワーカーが空き次第" in client.get(address).content.decode()
+    deleting = client.get(reverse("admin:knowledge_source_delete", args=[source.pk])).content.decode()
+    assert "文書は、ハブに残ります" in deleting
