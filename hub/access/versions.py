@@ -19,6 +19,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _now
 from django.utils.translation import gettext_lazy as _
 
+from hub.access.names import name_of
 from hub.access.permissions import hub_roles_with
 from hub.access.principals import HubRight, Principal
 from hub.access.services import record_event
@@ -173,16 +174,27 @@ def require_second_person(principal: Principal, drafts: Iterable[Written]) -> di
     Gives what the audit trail keeps: ``written_by`` (user ids), and whether it was ``published_alone``.
     """
     published = list(drafts)
-    writers = sorted({writer for draft in published for writer in draft.writer_ids})
-    own = [draft for draft in published if not may_publish(principal, draft)]
-    if own:
-        raise Conflict(
-            _("Somebody else must publish what you wrote: {drafts}. It stays a draft. {people} can publish it."),
-            code="second_person_needed",
-            drafts=", ".join(str(draft) for draft in own[:DRAFTS_NAMED]),
-            people=_people(own[0].RIGHT, writers),
-        )
+    if refusal := refusal_of_publisher(principal, published):
+        raise refusal
+    writers = _writers(published)
     return {"written_by": writers, "published_alone": principal.user_id is None or principal.user_id in writers}
+
+
+def refusal_of_publisher(principal: Principal, drafts: Sequence[Written]) -> Conflict | None:
+    """Why the caller may not publish drafts together: they wrote one of them. It names who may; None where they may."""
+    own = [draft for draft in drafts if not may_publish(principal, draft)]
+    if not own:
+        return None
+    return Conflict(
+        _("Somebody else must publish what you wrote: {drafts}. It stays a draft. {people} can publish it."),
+        code="second_person_needed",
+        drafts=", ".join(str(draft) for draft in own[:DRAFTS_NAMED]),
+        people=_people(own[0].RIGHT, _writers(drafts)),
+    )
+
+
+def _writers(drafts: Sequence[Written]) -> list[int]:
+    return sorted({writer for draft in drafts for writer in draft.writer_ids})
 
 
 def require_withdrawal(principal: Principal, what: object) -> None:
@@ -206,8 +218,8 @@ def _people(right: HubRight, writers: Sequence[int]) -> str:
     roles = hub_roles_with(right)
     holds = Q(hub_role_grants__role__in=roles) | Q(groups__hub_role_grants__role__in=roles)
     found = User.objects.filter(holds | Q(is_superuser=True), is_active=True).exclude(pk__in=writers)
-    names = list(found.order_by("username").values_list("username", flat=True).distinct()[:PEOPLE_NAMED])
-    return ", ".join(names) or _now("An administrator of the hub")
+    people = found.order_by("username").distinct()[:PEOPLE_NAMED]
+    return ", ".join(map(name_of, people)) or _now("An administrator of the hub")
 
 
 Curated = TypeVar("Curated", bound=CuratedVersion)

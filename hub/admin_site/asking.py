@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from django.http import HttpRequest
 from django.template.response import TemplateResponse
@@ -12,6 +12,7 @@ from hub.admin_site.pages import render_page
 
 CONFIRMED = "confirmed"
 MOST_NAMED = 100
+_NOTHING: Mapping[str, str] = {}
 
 
 def ask_first(
@@ -22,15 +23,16 @@ def ask_first(
     rows: Sequence[str],
     button: str | Promise,
     leave: str = "",
+    said: Mapping[str, str] = _NOTHING,
 ) -> TemplateResponse | None:
     """Return the page that asks whether to go on, naming the ``rows`` that it is about; None once the answer is yes.
 
-    The answer repeats all that was posted, so that the same view gets it again, with `CONFIRMED`. Who does not go on is
-    led to ``leave``, or to the same address.
+    The answer repeats all that was posted, so that the same view gets it again, with `CONFIRMED` and what the page
+    ``said``, by field. Who does not go on is led to ``leave``, or to the same address.
     """
     if CONFIRMED in request.POST:
         return None
-    posted = [(name, value) for name, values in request.POST.lists() for value in values]
+    posted = [(name, value) for name, values in request.POST.lists() for value in values if name not in said]
     return render_page(
         request,
         "admin/hub/ask.html",
@@ -40,5 +42,5 @@ def ask_first(
         more=max(len(rows) - MOST_NAMED, 0),
         button=button,
         leave=leave or request.get_full_path(),
-        posted=[(name, value) for name, value in posted if name != "csrfmiddlewaretoken"],
+        posted=[*((name, value) for name, value in posted if name != "csrfmiddlewaretoken"), *said.items()],
     )

@@ -20,7 +20,7 @@ from unfold.widgets import UnfoldAdminSelectWidget
 
 from hub.access.principals import HubRight, Principal
 from hub.access.services import record_event
-from hub.access.versions import PublicationStatus
+from hub.access.versions import PublicationStatus, refusal_of_publisher
 from hub.admin_site.base import HubTabularInline, column, nobody
 from hub.admin_site.pages import badge, is_staff, principal_of
 from hub.core.languages import in_language
@@ -29,11 +29,11 @@ from knowledge.admin.curated import CuratedAdmin, CuratedRowsMixin, OrderedRowsM
 from knowledge.admin.fields import document_types_field, type_names
 from knowledge.models import Ontology
 from review.admin.entry_rows import EntryRows
-from review.admin.master_pages import acting, ask_about_later_version, copy, diff, export, import_page, lint_by_model
+from review.admin.master_pages import acting, approve_checklist, copy, diff, export, import_page, lint_by_model
 from review.curation.item_lint import LintReport, lint_checklist
 from review.curation.master_versions import (
-    approve_checklist_version,
     approve_item_version,
+    drafts_in,
     order_entries,
     put_in_force_since,
     retire_version,
@@ -116,16 +116,28 @@ class VersionAdmin(CuratedAdmin):
         """What the page says of a version besides its lint, for the template."""
         return {}
 
+    def approved_with(self, version: Any) -> list[Version]:  # noqa: ANN401 (of the subclass' model)
+        """What approving a draft puts in force."""
+        return [version]
+
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponseBase:
-        """Show curators what the lint says beside the form."""
+        """Show curators what the lint says beside the form, and who may approve a draft that they may not."""
         version, principal = self.get_object(request, object_id), principal_of(request)
         facts = self.facts_of(version) if version is not None else {}
         curates = principal.may(HubRight.MASTERS)
         remarks = self.lint(principal, version).remarks if curates and version is not None else ()
         may_ask = curates and self.master == "item" and is_configured()
-        more = {**facts, "remarks": remarks, "may_curate": curates, "may_ask_model": may_ask}
+        is_draft = version is not None and version.status == MasterStatus.DRAFT
+        refused = refusal_of_publisher(principal, self.approved_with(version)) if curates and is_draft else None
+        more = {
+            **facts,
+            "remarks": remarks,
+            "may_curate": curates,
+            "may_ask_model": may_ask,
+            "publisher_refused": refused,
+        }
         response: HttpResponseBase = super().change_view(
             request, object_id, form_url, {**(extra_context or {}), **more}
         )
@@ -191,10 +203,7 @@ class CheckListAdmin(MasterAdmin):
         "review_checklist_export": ("<int:pk>/export/", export),
         "review_checklist_copy": ("<int:pk>/copy/", copy),
         "review_checklistversion_diff": ("version/<int:pk>/diff/", diff),
-        "review_checklistversion_approve": (
-            "version/<int:pk>/approve/",
-            acting(CheckListVersion, approve_checklist_version, ask=ask_about_later_version),
-        ),
+        "review_checklistversion_approve": ("version/<int:pk>/approve/", approve_checklist),
         "review_checklistversion_retire": ("version/<int:pk>/retire/", acting(CheckListVersion, retire_version)),
         "review_checkitemversion_approve": ("item/<int:pk>/approve/", acting(CheckItemVersion, approve_item_version)),
         "review_checkitemversion_retire": ("item/<int:pk>/retire/", acting(CheckItemVersion, retire_version)),
@@ -295,6 +304,9 @@ class CheckListVersionAdmin(VersionAdmin):
 
     def facts_of(self, version: CheckListVersion) -> dict[str, Any]:
         return {"since": put_in_force_since(version)}
+
+    def approved_with(self, version: CheckListVersion) -> list[Version]:
+        return drafts_in(version)
 
     def save_formset(self, request: HttpRequest, form: Any, formset: Any, change: bool) -> None:  # noqa: ANN401
         """Number the entries in the order that the form gives, and store them."""

@@ -25,8 +25,9 @@ from hub.evaluation.models import UNFINISHED_RUNS, EvaluationDataset, Evaluation
 from hub.rest.uploads import received_file
 from knowledge.admin.document_picker import titles_of
 from review.admin.evaluation_trend import LABELS, trend_page
+from review.admin.master_pages import ask_about_later_version, replaced_by
 from review.curation.master_versions import put_in_force_since
-from review.curation.prompts import needs_second_person, publish_candidate
+from review.curation.prompts import publish_candidate, refusal_to_publish
 from review.evaluation import cases, datasets, gate, runs
 from review.evaluation.candidates import Candidate, find_candidate, open_candidates
 from review.evaluation.gate_report import MEASURED, Comparison, GateReport, Standing
@@ -64,7 +65,7 @@ def show(request: HttpRequest) -> HttpResponseBase:
         title=_("Before publishing {candidate}").format(candidate=_title_of(candidate)),
         report=report,
         candidate=_title_of(candidate),
-        needs_second_person=needs_second_person(principal, candidate),
+        publisher_refused=refusal_to_publish(principal, candidate),
         version=candidate.version,
         since=put_in_force_since(candidate.version) if isinstance(candidate.version, CheckListVersion) else None,
         verdicts=dict(VERDICTS),
@@ -125,13 +126,17 @@ def compare(request: HttpRequest) -> HttpResponseRedirect:
 
 
 @require_POST
-def publish(request: HttpRequest) -> HttpResponseRedirect:
-    """Publish a candidate, if the gate lets it through."""
-    candidate = request.POST.get("candidate", "")
+def publish(request: HttpRequest) -> HttpResponseBase:
+    """Publish a candidate, if the gate lets it through; what a check list's would take back is asked about first."""
+    name = request.POST.get("candidate", "")
     with errors_as_messages(request):
-        publish_candidate(principal=principal_of(request), name=candidate)
-        messages.success(request, _("{candidate} is in force.").format(candidate=candidate))
-    return _to_gate(candidate)
+        candidate = find_candidate(principal_of(request), name)
+        version = candidate.version
+        if isinstance(version, CheckListVersion) and (asked := ask_about_later_version(request, version)):
+            return asked
+        publish_candidate(principal=principal_of(request), name=name, replaces=replaced_by(request))
+        messages.success(request, _("{candidate} is in force.").format(candidate=_title_of(candidate)))
+    return _to_gate(name)
 
 
 @require_GET

@@ -31,6 +31,7 @@ from review.masters.table import CHOICES, MasterImport, label_of, title_of
 from review.models import CheckItemVersion, CheckList, CheckListVersion
 
 SALT = "review.master_import"
+REPLACES = "replaces"
 # What PostgreSQL takes for an integer has at most ten.
 MAX_DIGITS = 9
 KINDS = {"added": _("added"), "removed": _("removed"), "changed": _("changed"), "moved": _("moved")}
@@ -38,26 +39,38 @@ XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 
 
 def acting(
-    model: type[CheckItemVersion | CheckListVersion],
-    action: Callable[..., None],
-    ask: Callable[[HttpRequest, Any], HttpResponseBase | None] = lambda _request, _version: None,
+    model: type[CheckItemVersion | CheckListVersion], action: Callable[..., None]
 ) -> Callable[..., HttpResponseBase]:
-    """Return the page that approves or retires a version of a check list or item, and goes back to it.
-
-    ``ask`` gives the page that asks first, None where nothing is to be asked.
-    """
+    """Return the page that approves or retires a version of a check list or item, and goes back to it."""
 
     @require_POST
     def act(request: HttpRequest, pk: int) -> HttpResponseBase:
         version = get_object_or_404(model, pk=pk)
-        if asked := ask(request, version):
-            return asked
         with errors_as_messages(request):
             action(principal=principal_of(request), version=version)
             messages.success(request, f"{version}: {version.get_status_display()}")
         return _to(version)
 
     return act
+
+
+@require_POST
+def approve_checklist(request: HttpRequest, pk: int) -> HttpResponseBase:
+    """Approve a version of a check list, and go back to it; what it would take back is asked about first."""
+    version = get_object_or_404(CheckListVersion.objects.select_related("checklist"), pk=pk)
+    if asked := ask_about_later_version(request, version):
+        return asked
+    with errors_as_messages(request):
+        master_versions.approve_checklist_version(
+            principal=principal_of(request), version=version, replaces=replaced_by(request)
+        )
+        messages.success(request, f"{version}: {version.get_status_display()}")
+    return _to(version)
+
+
+def replaced_by(request: HttpRequest) -> int | None:
+    """The number of the version that `ask_about_later_version` named, once it was answered."""
+    return whole_number(request.POST.get(REPLACES, ""), digits=MAX_DIGITS)
 
 
 def ask_about_later_version(request: HttpRequest, version: CheckListVersion) -> HttpResponseBase | None:
@@ -75,6 +88,7 @@ def ask_about_later_version(request: HttpRequest, version: CheckListVersion) -> 
         rows=[f"{since} → {version}"],
         button=_("Approve"),
         leave=reverse("admin:review_checklistversion_diff", args=[version.pk]) + f"?base={since.number}",
+        said={REPLACES: str(since.number)},
     )
 
 
@@ -194,6 +208,7 @@ def _store(request: HttpRequest, checklist: CheckList, filename: str, content: b
         filename=filename,
         content=content,
         reason=request.POST.get("reason", "").strip(),
+        replaces=replaced_by(request),
     )
     messages.success(request, _("{version} is stored as a draft. Approve it when it is right.").format(version=made))
     return _to(made)

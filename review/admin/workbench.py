@@ -23,7 +23,13 @@ from hub.core.errors import HubError, NotFound
 from hub.core.languages import in_language
 from knowledge.admin.document_picker import titles_of
 from review.admin.workbench_form import KEPT, ROW_FIELDS, WorkbenchForm, line_parts, rules_to_pick
-from review.curation.master_versions import approve_checklist_version, is_stored, put_into_checklist, save_draft
+from review.curation.master_versions import (
+    approve_checklist_version,
+    is_stored,
+    put_in_force_since,
+    put_into_checklist,
+    save_draft,
+)
 from review.curation.trying import compare_verdicts, reviews_to_compare, try_item, unusable
 from review.masters.content import LIST_CRITERIA
 from review.masters.listing import content_of, list_checklists
@@ -249,7 +255,8 @@ def _publish(request: HttpRequest, principal: Principal, version: CheckItemVersi
     """Publish a draft with the check list; the page says why not, and the drafts stay."""
     with errors_as_messages(request):
         master = put_into_checklist(principal=principal, item=version, code=checklist)
-        approve_checklist_version(principal=principal, version=master)
+        since = put_in_force_since(master)  # a draft of before that is the version in force with this item
+        approve_checklist_version(principal=principal, version=master, replaces=since.number if since else None)
         messages.success(request, _("{item} is published with {checklist}.").format(item=version, checklist=master))
 
 

@@ -80,6 +80,9 @@ class ChecklistIn(Schema):
 
 class ImportQuery(Schema):
     publish: bool = Field(False, description="approve the new version at once")
+    replaces: VersionNumber | None = Field(
+        None, description="the newer_version of the preview, of who knows that importing takes its changes back"
+    )
 
 
 class ImportIn(Schema):
@@ -89,6 +92,11 @@ class ImportIn(Schema):
 class ApproveIn(Schema):
     effective_from: date | None = None
     effective_to: date | None = None
+    replaces: VersionNumber | None = Field(
+        None,
+        description="number of a version that came into force after the draft was begun, of who knows that approving "
+        "takes its changes back",
+    )
 
 
 @router.post("/checklists", response={201: ChecklistOut})
@@ -121,7 +129,10 @@ def import_checklist(
     fields: Annotated[ImportIn, Form()],
     filters: Annotated[ImportQuery, Query()],
 ) -> HttpResponse:
-    """Store an edited workbook or CSV as a draft version; 422 names the wrong rows, and then nothing is stored."""
+    """Store an edited workbook or CSV as a draft version; 422 names the wrong rows, and then nothing is stored.
+
+    409 `base_overtaken` when the file was written from an older version and `replaces` does not name the newer one.
+    """
     with received_file(file) as received:
         made = master_files.import_checklist(
             principal=request.principal,
@@ -130,6 +141,7 @@ def import_checklist(
             content=received.path.read_bytes(),
             publish=filters.publish,
             reason=fields.reason,
+            replaces=filters.replaces,
         )
     location = f"/api/v1/checklists/{code}/versions/{made.number}/diff"
     return created(request, location=location, body=checklist_version_out(made, code=code))
@@ -168,7 +180,10 @@ def diff_checklist(
 
 @router.post("/checklists/{code}/versions/{number}/approve", response=ChecklistVersionOut)
 def approve_checklist(request: HubRequest, code: str, number: int, body: ApproveIn) -> ChecklistVersionOut:
-    """Approve a draft with the draft items that it holds, for some days or for good."""
+    """Approve a draft with the draft items that it holds, for some days or for good.
+
+    409 `base_overtaken` when another version came into force after it was begun and `replaces` does not name that one.
+    """
     version = get_checklist_version(request.principal, code, number)
     master_versions.approve_checklist_version(principal=request.principal, version=version, **body.dict())
     return checklist_version_out(version, code=code)

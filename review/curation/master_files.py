@@ -7,7 +7,7 @@ from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import HubRight, Principal
 from hub.access.services import record_event
-from hub.core.errors import InvalidInput, LimitExceeded
+from hub.core.errors import Conflict, InvalidInput, LimitExceeded
 from hub.rest.errors import InvalidFields
 from review.curation.master_versions import approve_checklist_version, draft_checklist, draft_item
 from review.masters.content import ItemContent, diff_masters, field_changes
@@ -53,12 +53,21 @@ def preview_import(*, principal: Principal, code: str, filename: str, content: b
 
 
 def import_checklist(
-    *, principal: Principal, code: str, filename: str, content: bytes, publish: bool = False, reason: str = ""
+    *,
+    principal: Principal,
+    code: str,
+    filename: str,
+    content: bytes,
+    publish: bool = False,
+    reason: str = "",
+    replaces: int | None = None,
 ) -> CheckListVersion:
     """Store a file as the next draft version of a check list, or approve it at once with ``publish``.
 
-    All or nothing: raises InvalidFields naming each wrong row, InvalidInput when nothing differs. When approving is
-    refused the draft stays, to be approved later.
+    ``replaces`` is the number of the version that was made after the one the file was written from, of a caller who
+    knows that its changes are taken back. All or nothing: raises InvalidFields naming each wrong row, InvalidInput when
+    nothing differs, Conflict (``base_overtaken``) without that number. When approving is refused the draft stays, to be
+    approved later.
     """
     with transaction.atomic():
         CheckList.objects.select_for_update().filter(code=code).first()
@@ -67,6 +76,8 @@ def import_checklist(
             raise _refusal(preview.problems)
         if not preview.changes:
             raise InvalidInput(_("The file changes nothing."), code="nothing_changed")
+        if preview.newer is not None and preview.newer != replaces:
+            raise _overtaken(preview.newer)
         stored = {version.item.code: version for version in item_versions_of(preview.base)} if preview.base else {}
         items = [_version_for(principal, content, stored, reason) for content in preview.items]
         made = draft_checklist(principal=principal, checklist=preview.checklist, items=items, reason=reason)
@@ -78,7 +89,7 @@ def import_checklist(
             changes=len(preview.changes),
         )
     if publish:
-        approve_checklist_version(principal=principal, version=made)
+        approve_checklist_version(principal=principal, version=made, replaces=replaces)
     return made
 
 
@@ -90,6 +101,18 @@ def _version_for(
     if version is not None and not field_changes(content_of(version), content):
         return version
     return draft_item(principal=principal, content=content, reason=reason)
+
+
+def _overtaken(newer: int) -> Conflict:
+    return Conflict(
+        _(
+            "The file was written from an older version than v{replaces}. Importing it takes back what v{replaces} "
+            "changed. Make the changes in an export of v{replaces}; to import it all the same, say that it replaces "
+            "version {replaces}."
+        ),
+        code="base_overtaken",
+        replaces=newer,
+    )
 
 
 def _refusal(problems: tuple[RowProblem, ...]) -> InvalidFields:

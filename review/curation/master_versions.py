@@ -178,19 +178,25 @@ def approve_checklist_version(
     version: CheckListVersion,
     effective_from: date | None = None,
     effective_to: date | None = None,
+    replaces: int | None = None,
 ) -> None:
     """Approve a draft and, with it, the draft item versions that it holds.
 
-    Days that are given replace those of the draft. It is measured first on the datasets that guard the list. Raises
-    Conflict (with the flipped cases, when the gate refuses), InvalidInput, Forbidden; nothing has changed then.
+    Days that are given replace those of the draft. ``replaces`` is the number of the version that came into force after
+    the draft was begun, of a caller who knows that its changes are taken back. The draft is measured first on the
+    datasets that guard the list. Raises Conflict (``base_overtaken`` without that number; with the flipped cases, when
+    the gate refuses), InvalidInput, Forbidden; nothing has changed then.
     """
     principal.require_hub(HubRight.MASTERS)
     _require_status(version, MasterStatus.DRAFT)
     require_second_person(principal, [version])
+    _require_known_base(version, replaces)
     let_through(principal, checklist_candidate(version))
     with transaction.atomic():
+        CheckList.objects.select_for_update().get(pk=version.checklist_id)  # no other version comes into force
         locked = CheckListVersion.objects.select_for_update().get(pk=version.pk)
         _require_status(locked, MasterStatus.DRAFT)
+        _require_known_base(locked, replaces)
         items = item_versions_of(locked)
         if not items:
             raise InvalidInput(_("A version without entries can't be approved."), code="checklist_empty")
@@ -301,6 +307,22 @@ def _stamp(principal: Principal, version: CheckItemVersion | CheckListVersion) -
     version.save()
     people = require_second_person(principal, [version])
     record_event(principal, "MASTER_PUBLISH", _resource(version), **people)
+
+
+def _require_known_base(version: CheckListVersion, replaces: int | None) -> None:
+    since = put_in_force_since(version)
+    if since is None or since.number == replaces:
+        return
+    raise Conflict(
+        _(
+            "{since} came into force after {version} was begun. What it changed is taken back where {version} does not "
+            "hold it. Compare the two; to approve it all the same, say that it replaces version {replaces}."
+        ),
+        code="base_overtaken",
+        since=since,
+        version=version,
+        replaces=since.number,
+    )
 
 
 def _require_status(version: CheckItemVersion | CheckListVersion, wanted: MasterStatus) -> None:

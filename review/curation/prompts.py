@@ -13,7 +13,14 @@ from django.utils.translation import gettext_lazy as _
 from pydantic import BaseModel, Field
 
 from hub.access.principals import HubRight, Principal, Scope
-from hub.access.versions import PublicationStatus, may_publish, publish, require_second_person, save_draft, take_draft
+from hub.access.versions import (
+    PublicationStatus,
+    publish,
+    refusal_of_publisher,
+    require_second_person,
+    save_draft,
+    take_draft,
+)
 from hub.core.errors import Conflict, InvalidInput, NotFound
 from hub.core.shapes import filled
 from hub.llm.budget import Budget
@@ -164,24 +171,25 @@ def prompt_out(prompt: JudgePrompt) -> PromptOut:
     return filled(PromptOut, prompt, version=prompt.number, candidate=prompt_candidate(prompt).name, author=author)
 
 
-def needs_second_person(principal: Principal, candidate: Candidate) -> bool:
-    """Whether publishing a candidate would be refused to the caller, who wrote it or a part of it."""
+def refusal_to_publish(principal: Principal, candidate: Candidate) -> Conflict | None:
+    """Why publishing a candidate would be refused to the caller, who wrote it or a part of it; None where it is not."""
     match candidate.version:
         case CheckListVersion() as version:
-            return not all(may_publish(principal, draft) for draft in drafts_in(version))
+            return refusal_of_publisher(principal, drafts_in(version))
         case JudgePrompt() as prompt:
-            return not may_publish(principal, prompt)
-    return False
+            return refusal_of_publisher(principal, [prompt])
+    return None
 
 
-def publish_candidate(*, principal: Principal, name: str) -> None:
+def publish_candidate(*, principal: Principal, name: str, replaces: int | None = None) -> None:
     """Approve a check list's version, publish a prompt, or switch to an embedding set.
 
-    Raises what the service for it raises: Conflict with the flipped cases, when the gate refuses.
+    ``replaces`` is for `approve_checklist_version`. Raises what the service for it raises: Conflict with the flipped
+    cases, when the gate refuses.
     """
     match find_candidate(principal, name).version:
         case CheckListVersion() as version:
-            approve_checklist_version(principal=principal, version=version)
+            approve_checklist_version(principal=principal, version=version, replaces=replaces)
         case JudgePrompt() as prompt:
             publish_prompt(principal=principal, prompt_id=prompt.pk)
         case EmbeddingSet() as chosen:

@@ -30,6 +30,12 @@ class Command(HubCommand):
             "candidate", metavar="CANDIDATE", help="checklist:CODE@NUMBER, prompt:KIND@NUMBER or embedding_set:NAME"
         )
         parser.add_argument("--compare-only", action="store_true", help="show the difference and publish nothing")
+        parser.add_argument(
+            "--replaces",
+            type=int,
+            metavar="NUMBER",
+            help="of a check list: the version that came into force since the draft was begun, which it takes back",
+        )
         parser.add_argument("--json", action="store_true")
 
     def handle(self, *, token: str, candidate: str, **options: Any) -> None:  # noqa: ANN401
@@ -39,7 +45,7 @@ class Command(HubCommand):
             facts = gate_out(report)
             is_published = facts.may_be_published and not options["compare_only"]
             if is_published:
-                publish_candidate(principal=principal, name=candidate)
+                publish_candidate(principal=principal, name=candidate, replaces=options["replaces"])
         if options["json"]:
             self.print_json({**facts.model_dump(mode="json"), "published": is_published})
         else:

@@ -4,6 +4,7 @@ from html import unescape
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
@@ -13,9 +14,12 @@ from hub.access.models import AuditEvent
 from hub.access.principals import Role
 from knowledge.models import Collection, DocumentType, Ontology
 from review.admin.checkitems import criteria_cells
+from review.curation.master_versions import put_in_force_since, put_into_checklist
 from review.masters.listing import version_in_force
 from review.models import CheckItem, CheckItemVersion, CheckList, CheckListVersion, MasterStatus
+from tests.factories import hub_curator
 from tests.hub.admin.support import client_of, curator_client, grant, make_user, second_client
+from tests.hub.admin.test_asking import yes_to
 
 pytestmark = pytest.mark.django_db
 ITEM_VERSION_ADD = "admin:review_checkitemversion_add"
@@ -266,6 +270,22 @@ def test_a_draft_that_another_curator_does_not_change_is_published_by_them_mend5
     assert (line.details["written_by"], line.details["published_alone"]) == (draft.writer_ids, False)
 
 
+def test_a_list_that_the_workbench_left_as_a_draft_takes_nothing_back(curator_client: Any, second_client: Any) -> None:
+    code, address = "test-plan", reverse("admin:review_workbench")
+    typed = {"code": "X-57", "name_ja": "版の記載", "priority": "medium", "patterns": "必須: 第[0-9]+版"}
+    curator_client.post(address, {**typed, "checklist": code})
+    item, checklist = CheckItemVersion.objects.get(item__code="X-57"), CheckList.objects.get(code=code)
+    curator_client.post(reverse("admin:review_checklist_copy", args=[checklist.pk]))
+    same = checklist.versions.latest("number")
+    left = put_into_checklist(principal=hub_curator(), item=item, code=code)
+    second_client.post(reverse("admin:review_checklistversion_approve", args=[same.pk]))
+    assert put_in_force_since(left) == same
+    page = f"{address}?draft={item.pk}&checklist={code}"
+    form = {**typed, "checklist": code, "seen": second_client.get(page).context["seen"], "name_en": item.name_en}
+    second_client.post(page, {**form, "publish": "1"})
+    assert version_in_force(checklist) == left
+
+
 def test_a_list_that_came_into_force_after_a_draft_was_begun_is_said_before_it_is_replaced_mend5(
     curator_client: Any, second_client: Any
 ) -> None:
@@ -283,9 +303,43 @@ def test_a_list_that_came_into_force_after_a_draft_was_begun_is_said_before_it_i
     assert said in second_client.get(gate).content.decode()
     asked = second_client.post(approve[1])
     assert said in asked.content.decode()
+    second_client.post(approve[1], {"confirmed": "1"})  # of a page that named nothing
     assert version_in_force(checklist) == earlier
-    assert second_client.post(approve[1], {"confirmed": "1"}).status_code == 302
+    assert second_client.post(approve[1], yes_to(asked)).status_code == 302
     assert version_in_force(checklist) == later
+
+
+def test_the_gate_asks_first_too_and_names_what_is_in_force_in_words(curator_client: Any, second_client: Any) -> None:
+    checklist = CheckList.objects.get(code="test-plan")
+    for _time in range(2):
+        curator_client.post(reverse("admin:review_checklist_copy", args=[checklist.pk]))
+    later, earlier = checklist.versions.filter(status=MasterStatus.DRAFT).order_by("-number")
+    publish = reverse("admin:evaluation_gate_publish")
+    done = second_client.post(publish, {"candidate": f"checklist:test-plan@{earlier.number}"}, follow=True)
+    assert [str(one) for one in done.context["messages"]] == [f"{checklist} v{earlier.number} が有効になりました。"]
+    asked = second_client.post(publish, {"candidate": f"checklist:test-plan@{later.number}"})
+    assert f"{earlier} の適用が始まりました" in asked.content.decode()
+    assert version_in_force(checklist) == earlier
+    assert second_client.post(publish, yes_to(asked)).status_code == 302
+    assert version_in_force(checklist) == later
+
+
+def test_who_wrote_a_version_is_told_who_may_approve_it_instead_of_a_button(
+    curator_client: Any, second_client: Any, approved: CheckItemVersion
+) -> None:
+    User.objects.filter(username="承認").update(last_name="承認", first_name="太郎")
+    checklist = CheckList.objects.get(code="test-plan")
+    curator_client.post(reverse("admin:review_checklist_copy", args=[checklist.pk]))
+    curator_client.post(reverse(ITEM_VERSION_ADD), as_form(approved))
+    for kind, draft in (
+        ("checklistversion", checklist.versions.latest("number")),
+        ("checkitemversion", CheckItemVersion.objects.latest("pk")),
+    ):
+        page = reverse(f"admin:review_{kind}_change", args=[draft.pk])
+        approve = f'action="{reverse(f"admin:review_{kind}_approve", args=[draft.pk])}"'
+        own, others = (client.get(page).content.decode() for client in (curator_client, second_client))
+        assert (approve in own, approve in others) == (False, True)
+        assert ("公開できる人: 承認 太郎" in own, "公開できる人" in others) == (True, False)
 
 
 def test_the_page_before_a_publication_names_the_list_and_offers_nothing_that_is_refused_mend5(
@@ -299,19 +353,7 @@ def test_the_page_before_a_publication_names_the_list_and_offers_nothing_that_is
     publish = reverse("admin:evaluation_gate_publish")
     assert (publish in own, publish in others) == (False, True)
     assert f"{checklist.name_ja} v{draft.number} を公開する前に" in own
-    assert "ほかのキュレーターが公開する" in own
-
-
-def test_places_are_shown_and_typed_from_one_mend5(curator_client: Any) -> None:
-    checklist = CheckList.objects.get(code="test-plan")
-    curator_client.post(reverse("admin:review_checklist_copy", args=[checklist.pk]))
-    draft = checklist.versions.latest("number")
-    page = curator_client.get(reverse("admin:review_checklistversion_change", args=[draft.pk]))
-    rows = page.context["inline_admin_formsets"][0].formset.initial_forms
-    assert [row["position"].value() for row in rows] == list(range(1, draft.entries.count() + 1))
-    field = rows[0].fields["position"]
-    assert [field.clean(typed) for typed in ("1", "3", "0")] == [0, 2, 0]
-    assert not field.has_changed(rows[0].instance.position, "1")
+    assert "ほかの人が公開する必要があります" in own
 
 
 def test_rows_that_take_each_others_items_are_refused_at_their_field(curator_client: Any) -> None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from openpyxl import Workbook, load_workbook
 from openpyxl.worksheet.worksheet import Worksheet
 
 from hub.access.principals import Role, local_operator
-from hub.core.errors import Forbidden, InvalidInput
+from hub.core.errors import Conflict, Forbidden, InvalidInput
 from hub.rest.errors import InvalidFields
 from review.curation import master_files, master_versions
 from review.masters.listing import content_of, get_checklist, item_versions_of, version_in_force
@@ -210,3 +211,13 @@ def test_a_file_written_from_an_older_version_says_so() -> None:
     assert preview(content).newer is None
     newer = master_versions.copy_checklist_version(principal=local_operator(), version=version)
     assert preview(content).newer == newer.number
+    given: dict[str, Any] = {
+        "principal": local_operator(), "code": "basic-design", "filename": "m.xlsx", "content": content
+    }  # fmt: skip
+    for said in (None, version.number):
+        with pytest.raises(Conflict, match=f"v{newer.number}") as refused:
+            master_files.import_checklist(**given, replaces=said)
+        assert refused.value.error_code == "base_overtaken"
+    assert CheckListVersion.objects.latest("pk") == newer
+    made = master_files.import_checklist(**given, replaces=newer.number, publish=True)
+    assert version_in_force(version.checklist) == made
