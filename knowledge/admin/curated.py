@@ -61,7 +61,10 @@ class PlaceField(forms.IntegerField):
 
 
 class OrderedRowsMixin:
-    """Rows in an order that people give: by dragging, by buttons and keys (``order_rows.js``), or by typing numbers."""
+    """Rows in an order that people give: by dragging, by buttons and keys (``order_rows.js``), or by typing numbers.
+
+    Who may only read the rows is shown their places from 1, too.
+    """
 
     order_by: str
     """The field that holds the place of a row."""
@@ -81,6 +84,24 @@ class OrderedRowsMixin:
             place.widget.attrs |= {"data-place": "", "data-up": _("Move up"), "data-down": _("Move down"), "min": 1}
             place.widget.attrs["data-moved"] = _("Now in place {place} of {all}")
         return formset
+
+    def get_fields(self, request: HttpRequest, obj: Model | None = None) -> Any:  # noqa: ANN401 (Django's signature)
+        fields = super().get_fields(request, obj)  # type: ignore[misc]
+        return fields if self.has_change_permission(request, obj) else _named(fields, self.order_by, "place")  # type: ignore[attr-defined]
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Model | None = None) -> tuple[str, ...]:
+        return (*super().get_readonly_fields(request, obj), "place")  # type: ignore[misc]
+
+    @admin.display(description=_("position"))
+    def place(self, row: Any) -> int:  # noqa: ANN401 (of the subclass' model)
+        return int(getattr(row, self.order_by)) + 1
+
+
+def _named(fields: Any, name: str, instead: str) -> Any:  # noqa: ANN401 (a field's name, or lines of them)
+    """Return the fields of an admin, in their lines, with another name in the place of one."""
+    if isinstance(fields, str):
+        return instead if fields == name else fields
+    return [_named(each, name, instead) for each in fields]
 
 
 class CuratedVersionAdmin(HubModelAdmin):

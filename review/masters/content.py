@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -85,13 +86,13 @@ def field_changes(old: ItemContent, new: ItemContent) -> tuple[FieldChange, ...]
 def diff_masters(old: Sequence[ItemContent], new: Sequence[ItemContent]) -> tuple[ItemChange, ...]:
     """Return what became of each item: those of the new list in its order, then the removed ones.
 
-    An item has moved when it is outside the longest run of items that keep their order; of several such runs, one with
-    the most items whose number stays.
+    No item has moved whose number stays. Of the others, those that now stand on another side of such an item have, and
+    those outside the longest run of items that keep their order.
     """
     before = {item.code: (position, item) for position, item in enumerate(old, 1)}
     places = [(before[item.code][0], position) for position, item in enumerate(new, 1) if item.code in before]
-    steady = _longest_rising(places)
-    moved = {new[position - 1].code for (_old, position), stays in zip(places, steady, strict=True) if not stays}
+    steady = set(_longest_rising(_beside_fixed(places)))
+    moved = {new[position - 1].code for _old, position in set(places) - steady}
     changes = list(_changes(before, new, moved))
     gone = set(before) - {item.code for item in new}
     return (
@@ -125,22 +126,26 @@ def _changes(
         )
 
 
-def _longest_rising(places: Sequence[tuple[int, int]]) -> list[bool]:
-    """Return which places (old, new) are in a longest run with rising old ones, most of them the same in both.
+Place = tuple[int, int]
+"""Where an item stands in the old list and in the new one, from 1."""
 
-    They come in the order of the new ones. Quadratic, for lists of some hundred.
+
+def _beside_fixed(places: Sequence[Place]) -> list[Place]:
+    """Return the places of items whose number stays, and those on the same side of every such item in both lists."""
+    fixed = [old for old, new in places if old == new]
+    return [(old, new) for old, new in places if bisect_left(fixed, old) == bisect_left(fixed, new)]
+
+
+def _longest_rising(places: Sequence[Place]) -> list[Place]:
+    """Return a longest run of places, which come in the order of the new list, whose old ones rise, too.
+
+    Quadratic, for lists of some hundred.
     """
-    best: list[tuple[int, int, int]] = []
-    for at, (old, new) in enumerate(places):
-        runs = ((*best[before][:2], before) for before in range(at) if places[before][0] < old)
-        length, same, before = max(runs, default=(0, 0, -1))
-        best.append((length + 1, same + (old == new), before))
-    chosen = [False] * len(places)
-    at = max(range(len(best)), key=lambda index: best[index][:2], default=-1)
-    while at >= 0:
-        chosen[at] = True
-        at = best[at][2]
-    return chosen
+    runs: list[list[Place]] = []
+    for place in places:
+        before = max((run for run in runs if run[-1][0] < place[0]), key=len, default=[])
+        runs.append([*before, place])
+    return max(runs, key=len, default=[])
 
 
 def _plain(name: str, value: Any) -> Any:  # noqa: ANN401 (JSON)

@@ -356,6 +356,24 @@ def test_the_page_before_a_publication_names_the_list_and_offers_nothing_that_is
     assert "ほかの人が公開する必要があります" in own
 
 
+def test_places_are_shown_and_typed_from_one(curator_client: Any) -> None:
+    checklist = CheckList.objects.get(code="test-plan")
+    curator_client.post(reverse("admin:review_checklist_copy", args=[checklist.pk]))
+    draft = checklist.versions.latest("number")
+    page = curator_client.get(reverse("admin:review_checklistversion_change", args=[draft.pk]))
+    rows = page.context["inline_admin_formsets"][0].formset.initial_forms
+    assert [row["position"].value() for row in rows] == list(range(1, draft.entries.count() + 1))
+    field = rows[0].fields["position"]
+    assert [field.clean(typed) for typed in ("1", "3", "0")] == [0, 2, 0]
+    assert not field.has_changed(rows[0].instance.position, "1")
+    published = version_in_force(checklist)
+    assert published is not None
+    address = reverse("admin:review_checklistversion_change", args=[published.pk])
+    table = curator_client.get(address).context["inline_admin_formsets"][0]
+    read = [[field.contents() for line in row for field in line] for form in table for row in form]
+    assert [cells[0] for cells in read] == [str(place) for place in range(1, published.entries.count() + 1)]
+
+
 def test_rows_that_take_each_others_items_are_refused_at_their_field(curator_client: Any) -> None:
     published = CheckListVersion.objects.filter(status=MasterStatus.APPROVED).earliest("pk")
     curator_client.post(reverse("admin:review_checklist_copy", args=[published.checklist_id]))

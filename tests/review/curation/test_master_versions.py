@@ -164,6 +164,20 @@ def test_moving_one_item_is_one_move() -> None:
     assert [(change.code, change.kind.value) for change in diff_masters(old, new)] == [("A", "moved")]
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "moved"),
+    [
+        ("ABCDE", "BCEDA", [("E", 5, 3), ("A", 1, 5)]),
+        ("ABCDE", "DECAB", [("D", 4, 1), ("E", 5, 2), ("A", 1, 4), ("B", 2, 5)]),  # C is in no longest run
+        ("ABC", "XYCAB", [("A", 1, 4), ("B", 2, 5)]),
+    ],
+)
+def test_items_that_keep_their_number_have_not_moved(old: str, new: str, moved: list[tuple[str, int, int]]) -> None:
+    changes = diff_masters(list(map(item, old)), list(map(item, new)))
+    shown = [(one.code, one.old_position, one.new_position) for one in changes if one.kind == "moved"]
+    assert shown == moved
+
+
 def test_an_orderly_item_has_no_remarks() -> None:
     assert lint_item(item()) == ()
 
