@@ -28,7 +28,7 @@ from hub.llm.providers.registry import is_configured
 from knowledge.admin.curated import CuratedAdmin, CuratedRowsMixin, OrderedRowsMixin
 from knowledge.admin.fields import document_types_field, type_names
 from knowledge.models import Ontology
-from review.admin.entry_rows import EntryRows
+from review.admin.entry_rows import ChoiceAtHand, EntryRows
 from review.admin.master_pages import acting, approve_checklist, copy, diff, export, import_page, lint_by_model
 from review.curation.item_lint import LintReport, lint_checklist
 from review.curation.master_versions import (
@@ -264,7 +264,8 @@ class EntryInline(OrderedRowsMixin, CuratedRowsMixin, HubTabularInline):
         request: HttpRequest,
         **kwargs: Any,  # noqa: ANN401 (Django's signature)
     ) -> forms.ModelChoiceField[Any] | None:
-        """Name the field in the page's language."""
+        """Name the field in the page's language, and the check items of stored rows without asking for each."""
+        kwargs.setdefault("widget", ChoiceAtHand(db_field, self.admin_site))
         field: forms.ModelChoiceField[Any] | None = super().formfield_for_foreignkey(db_field, request, **kwargs)
         if field is not None:
             field.label = _("item version")

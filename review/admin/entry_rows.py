@@ -2,17 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from django import forms
+from django.contrib.admin.widgets import AutocompleteSelect
+from django.db.models import Model
 from django.forms.models import BaseInlineFormSet
 from django.utils.translation import gettext_lazy as _
 
 from review.models import CheckListEntry
 
 
+class ChoiceAtHand(AutocompleteSelect):
+    """A choice that names the row which it holds from what was loaded; of any other it asks for the name."""
+
+    chosen: Model | None = None
+
+    def optgroups(self, name: str, value: Sequence[str], attr: dict[str, Any] | None = None) -> list[Any]:
+        if self.chosen is None or list(value) != [str(self.chosen.pk)]:
+            groups: list[Any] = super().optgroups(name, value, attr)
+            return groups
+        return [(None, [self.create_option(name, self.chosen.pk, str(self.chosen), True, 0)], 0)]
+
+
 class EntryRows(BaseInlineFormSet[CheckListEntry, Any, forms.ModelForm[CheckListEntry]]):
     """Rows that keep their check items: an order is changed by places, so no row takes what another stored one has."""
+
+    def add_fields(self, form: forms.ModelForm[CheckListEntry], index: int | None) -> None:
+        """Give each row's choice the check item that was loaded with the row."""
+        super().add_fields(form, index)
+        choice = form.fields.get("item_version")
+        widget = getattr(choice.widget, "widget", None) if choice else None
+        if isinstance(widget, ChoiceAtHand) and form.instance.item_version_id:
+            widget.chosen = form.instance.item_version
 
     def clean(self) -> None:
         super().clean()

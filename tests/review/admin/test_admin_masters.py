@@ -374,6 +374,19 @@ def test_places_are_shown_and_typed_from_one(curator_client: Any) -> None:
     assert [cells[0] for cells in read] == [str(place) for place in range(1, published.entries.count() + 1)]
 
 
+def test_the_page_of_a_version_takes_the_same_queries_however_many_entries_it_has(
+    curator_client: Any, django_assert_max_num_queries: Any
+) -> None:
+    checklist = CheckList.objects.get(code="basic-design")
+    curator_client.post(reverse("admin:review_checklist_copy", args=[checklist.pk]))
+    for version in (version_in_force(checklist), checklist.versions.latest("number")):
+        assert version is not None
+        page = reverse("admin:review_checklistversion_change", args=[version.pk])
+        curator_client.get(page)
+        with django_assert_max_num_queries(20):
+            curator_client.get(page)
+
+
 def test_rows_that_take_each_others_items_are_refused_at_their_field(curator_client: Any) -> None:
     published = CheckListVersion.objects.filter(status=MasterStatus.APPROVED).earliest("pk")
     curator_client.post(reverse("admin:review_checklist_copy", args=[published.checklist_id]))
