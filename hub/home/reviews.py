@@ -42,7 +42,7 @@ from review.runs.schemas import ReviewOut
 from review.triage.asked import verdict_buttons
 from review.triage.carry_over import carry_offer
 from review.triage.comments import comments_in
-from review.triage.signing import sign_off_label, with_signatures_noted
+from review.triage.signing import sign_off_labels, with_signatures_noted
 from review.triage.verdicts import UNDECIDED, may_decide
 
 PER_PAGE = 50
@@ -65,11 +65,12 @@ def reviews(request: HttpRequest) -> HttpResponseBase:
     page = paginate_keyset(
         found, limit=PER_PAGE, cursor=request.GET.get("cursor") or None, scope=cursor_scope("home-reviews")
     )
+    labels = sign_off_labels(page.items)
     return render_home(
         request,
         "home/reviews.html",
         title=_("Reviews"),
-        reviews=[(one, sign_off_label(one)) for one in page.items],
+        reviews=[(one, labels[one.pk]) for one in page.items],
         next_cursor=page.next_cursor,
         may_review=Collection.objects.visible_to(principal, Scope.REVIEW).exists(),
     )
@@ -122,7 +123,7 @@ def render_review(request: HttpRequest, review_id: str, *, refused: Refused | No
         refused=refused if is_in_place else None,
         refused_on_top=None if is_in_place else refused,
         keys=KEYS,
-        signed=sign_off_label(row),
+        signed=sign_off_labels([row])[row.pk],
         groups=_groups(row, facts, comments_in(principal, row)),
         checks=_checks(row, facts),
         verdict_buttons=verdict_buttons(),

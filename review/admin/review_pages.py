@@ -42,7 +42,7 @@ from review.runs.reviews import (
     record_view,
 )
 from review.runs.schemas import ReviewOut, review_out
-from review.triage.signing import sign_off_label
+from review.triage.signing import sign_off_labels
 
 MOST_POLLED = 100
 MAX_QUOTES = 5
@@ -83,7 +83,7 @@ def detail(request: HttpRequest, review: Review) -> HttpResponseBase:
         verdicts=dict(CheckResult._meta.get_field("verdict").flatchoices),
         in_work=review.status in UNFINISHED,
         state=state_of(review),
-        sign_off=sign_off_label(review),
+        sign_off=sign_off_labels([review])[review.pk],
         report_formats=FORMAT_NAMES.items(),
         may_act=Review.objects.visible_to(principal, Scope.REVIEW).filter(pk=review.pk).exists(),
         may_promote=_may_promote(principal, review, facts),

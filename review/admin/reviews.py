@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, cast
 
 from django.contrib import admin
 from django.db.models import Q, QuerySet
@@ -21,11 +22,18 @@ from knowledge.models import Collection
 from review.admin import desk_pages, people_pages, review_pages, start_pages, triage_pages
 from review.models import UNFINISHED, Review
 from review.runs.reviews import list_reviews
-from review.triage.signing import sign_off_label, with_signatures_noted
+from review.triage.signing import sign_off_labels, with_signatures_noted
 
 
 class ReviewChangeList(KeysetChangeList):
     """Leads to the desk of a review that is finished, and to the page that shows the progress of one in work."""
+
+    def get_results(self, request: HttpRequest) -> None:
+        super().get_results(request)
+        reviews = cast(Sequence[Review], self.result_list)
+        labels = sign_off_labels(reviews)
+        for review in reviews:
+            review.__dict__["sign_off_label"] = labels[review.pk]
 
     def url_for_result(self, result: Review) -> str:
         if result.status in UNFINISHED:
@@ -149,4 +157,4 @@ class ReviewAdmin(ReadOnlyMixin, KeysetModelAdmin):
 
     @admin.display(description=_("sign-off"))
     def sign_off(self, review: Review) -> str:
-        return sign_off_label(review) or "-"
+        return str(review.__dict__["sign_off_label"]) or "-"

@@ -13,7 +13,7 @@ from hub.access.principals import Principal, Scope
 from hub.access.services import record_reads
 from hub.rest.pagination import KeysetPage, cursor_scope, paginate_keyset
 from review.models import COUNTED, COUNTED_STATES, Finding, Review, ReviewStatus, Triage
-from review.triage.signing import may_sign_second
+from review.triage.signing import may_sign_second, waiting_for_second
 
 MOST_SHOWN = 20
 NO_DAY = date.max
@@ -72,7 +72,9 @@ def count_to_sign(principal: Principal) -> int:
 
 
 def _to_sign(principal: Principal) -> list[Review]:
-    return [one for one in _signed_once(principal)[:MOST_SHOWN] if may_sign_second(principal, one)]
+    signed = list(_signed_once(principal)[:MOST_SHOWN])
+    waiting = waiting_for_second(signed)
+    return [one for one in signed if one.pk in waiting and may_sign_second(principal, one)]
 
 
 def _assigned(principal: Principal) -> QuerySet[Finding]:

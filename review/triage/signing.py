@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 
 from django.conf import settings
-from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import F, QuerySet
 from django.utils import timezone
@@ -25,7 +24,7 @@ from review.runs.reviews import get_review
 from review.runs.schemas import signature_out
 from review.triage.decisions import reopen_expired_waivers_of
 from review.triage.schemas import BlockerOut, SignOffOut
-from review.triage.verdicts import HUMAN, may_decide
+from review.triage.verdicts import HUMAN
 from review.types import JudgedBy, Severity, Verdict
 
 SHOWN_BLOCKERS = 10
@@ -38,7 +37,7 @@ def sign_off_state(principal: Principal, review_id: str) -> SignOffOut:
 
 def state_of(review: Review) -> SignOffOut:
     """As ``sign_off_state``, of a review that ``get_review`` found. No query, unless two people sign and one has."""
-    void = {one.pk for one in _void_signatures(review, review.signatures.all())}
+    void = _void_signatures([review], review.signatures.all())
     return filled(
         SignOffOut,
         review,
@@ -76,14 +75,34 @@ def with_signatures_noted(reviews: QuerySet[Review]) -> QuerySet[Review]:
     return reviews.annotate(has_signatures=HasSignatures(F("pk")))
 
 
-def sign_off_label(review: Review) -> str:
-    """Say that a review is signed off, or waits for a second signature; empty where nobody has signed.
+def sign_off_labels(reviews: Sequence[Review]) -> dict[int, str]:
+    """Say of each review, by its key, that it is signed off, or waits for a second signature; empty where no signature
+    counts.
 
-    Expects what :func:`with_signatures_noted` annotates.
+    Expects what :func:`with_signatures_noted` annotates, and the documents selected. No query where nobody has signed,
+    else as ``waiting_for_second``.
     """
+    waiting = waiting_for_second([one for one in reviews if one.__dict__["has_signatures"]])
+    return {one.pk: _sign_off_label(one, is_waiting=one.pk in waiting) for one in reviews}
+
+
+def _sign_off_label(review: Review, *, is_waiting: bool) -> str:
     if review.signed_at is not None:
         return gettext("signed off on {day}").format(day=f"{timezone.localtime(review.signed_at):%Y-%m-%d}")
-    return gettext("waits for a second signature") if review.__dict__["has_signatures"] else ""
+    return gettext("waits for a second signature") if is_waiting else ""
+
+
+def waiting_for_second(reviews: Sequence[Review]) -> set[int]:
+    """The keys of the reviews that nobody has signed off, and of which somebody's signature counts.
+
+    One query, and those of ``_void_signatures``; none where all are signed off. Expects the documents selected.
+    """
+    unsigned = [one for one in reviews if one.signed_at is None]
+    if not unsigned:
+        return set()
+    signatures = list(Signature.objects.filter(review__in=unsigned).select_related("signer"))
+    void = _void_signatures(unsigned, signatures)
+    return {one.review_id for one in signatures if one.pk not in void}
 
 
 def _people_needed() -> int:
@@ -151,10 +170,10 @@ def sign_off(*, principal: Principal, review_id: str, comment: str = "", revisio
             review=review, signer_id=principal.user_id, signer_name=principal.name, comment=comment.strip()
         )
         signatures = list(Signature.objects.filter(review=review).select_related("signer"))
-        void = _void_signatures(review, signatures)
+        void = _void_signatures([review], signatures)
         given = len(signatures) - len(void)
         if given >= _people_needed():
-            Signature.objects.filter(pk__in=[one.pk for one in void]).delete()
+            Signature.objects.filter(pk__in=void).delete()
             review.signed_at = timezone.now()
             review.save(update_fields=["signed_at"])
         record_event(
@@ -162,7 +181,7 @@ def sign_off(*, principal: Principal, review_id: str, comment: str = "", revisio
             "REVIEW_SIGN_OFF",
             f"review:{review_id}",
             signatures=given,
-            void=[one.signer_name for one in void],
+            void=[one.signer_name for one in signatures if one.pk in void],
             final=review.signed_at is not None,
             verdict=review.verdict,
         )
@@ -203,7 +222,7 @@ def refusal_of_signer(principal: Principal, review: Review) -> Conflict | None:
             _("Two people have to sign this review; the local operator is nobody in particular. Sign in as a person."),
             code="no_person",
         )
-    if principal.user_id in _involved(review):
+    if principal.user_id in _involved([review])[review.pk]:
         return Conflict(
             _("You uploaded this document or asked for its review; two other people have to sign it."),
             code="second_person_needed",
@@ -216,8 +235,8 @@ def _refuse_stale(review: Review, revision: int | None) -> None:
         return
     raise Conflict(
         _(
-            "The review was changed meanwhile (revision {now}, not {given}). Signing freezes now: {verdict}; "
-            "checks: {checks}; findings: {findings}. Look at it again first."
+            "The review was changed after you had opened it. Signing freezes now: {verdict}; checks: {checks}; "
+            "findings: {findings}. Look at what has changed, and sign again if it is right."
         ),
         code="changed_meanwhile",
         now=now,
@@ -232,12 +251,15 @@ def _numbered(counts: Sequence[tuple[str, int]]) -> str:
     return ", ".join(f"{name} {number}" for name, number in counts) or "-"
 
 
-def _involved(review: Review) -> frozenset[int]:
-    """Who asked for a review, and who uploaded any version of its document, which may be gone. One query."""
-    uploads = AuditEvent.objects.filter(action="DOCUMENT_UPLOAD", resource=f"document:{review.document_id_text}")
-    owner_id = review.version.document.owner_id if review.version else None
-    people = {review.requested_by_id, owner_id, *uploads.order_by().values_list("user_id", flat=True)}
-    return frozenset(person for person in people if person is not None)
+def _involved(reviews: Sequence[Review]) -> dict[int, set[int | None]]:
+    """Who asked for each review, by its key, and who uploaded its document, which may be gone, each time. One query."""
+    resources = {one.pk: f"document:{one.document_id_text}" for one in reviews}
+    uploads = AuditEvent.objects.filter(action="DOCUMENT_UPLOAD", resource__in=set(resources.values())).order_by()
+    uploaders: defaultdict[str, set[int | None]] = defaultdict(set)
+    for resource, user_id in uploads.values_list("resource", "user_id").distinct():
+        uploaders[resource].add(user_id)
+    people = {one.pk: {one.requested_by_id, one.version.document.owner_id if one.version else None} for one in reviews}
+    return {key: (named | uploaders[resources[key]]) - {None} for key, named in people.items()}
 
 
 def may_sign_second(principal: Principal, review: Review) -> bool:
@@ -247,20 +269,34 @@ def may_sign_second(principal: Principal, review: Review) -> bool:
     return _people_needed() > 1 and refusal_of_signer(principal, review) is None
 
 
-def _void_signatures(review: Review, signatures: Sequence[Signature] | QuerySet[Signature]) -> list[Signature]:
-    """Those of a review's signatures that do not count as long as it is not signed off, where two people sign: of
-    nobody in particular, of who had a hand in what is signed, and of who may not decide in the review any more.
+def _void_signatures(reviews: Sequence[Review], signatures: Iterable[Signature]) -> set[int]:
+    """The keys of those of the reviews' signatures that do not count as long as a review is not signed off, where two
+    people sign: of nobody in particular, of who had a hand in what is signed, and of who may not decide any more.
 
-    One query, and at most three for each signature; none where nobody has signed. Expects what ``get_review`` selects.
+    One query, and at most three for each signer; none where nobody has signed. Expects the documents selected.
     """
-    if _people_needed() == 1 or review.signed_at is not None or not signatures:
-        return []
-    involved = _involved(review)
-    return [one for one in signatures if one.signer_id in involved or not _may_still_decide(one.signer, review)]
+    unsigned = {one.pk: one for one in reviews if one.signed_at is None}
+    given = [one for one in signatures if one.review_id in unsigned]
+    if _people_needed() == 1 or not given:
+        return set()
+    involved = _involved(list(unsigned.values()))
+    deciding = _still_deciding(given)
+    return {
+        one.pk
+        for one in given
+        if one.signer_id in involved[one.review_id] or (one.signer_id, one.review_id) not in deciding
+    }
 
 
-def _may_still_decide(signer: User | None, review: Review) -> bool:
-    return signer is not None and signer.is_active and may_decide(principal_for_user(signer), review)
+def _still_deciding(signatures: Sequence[Signature]) -> set[tuple[int | None, int]]:
+    """The signers who may still decide, each with the review that they signed."""
+    signers = {one.signer_id: one.signer for one in signatures if one.signer is not None and one.signer.is_active}
+    found: set[tuple[int | None, int]] = set()
+    for key, signer in signers.items():
+        signed = [one.review_id for one in signatures if one.signer_id == key]
+        reviews = Review.objects.visible_to(principal_for_user(signer), Scope.TRIAGE).filter(pk__in=signed)
+        found |= {(key, review) for review in reviews.values_list("pk", flat=True)}
+    return found
 
 
 def _in_words(found: Sequence[BlockerOut]) -> str:

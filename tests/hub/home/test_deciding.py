@@ -356,3 +356,13 @@ def test_a_verdict_on_nothing_says_where_checks_are_chosen(review: Review) -> No
         refused = ask(person(Role.REVIEWER, name), name, review, verdict="pass")
         assert refused.status_code == 422
         assert "チェックが選ばれていません。" in refused.content.decode()
+def test_a_review_whose_only_signature_does_not_count_waits_for_no_second_one(review: Review, settings: Any) -> None:
+    settings.CONFIG = settings.CONFIG.model_copy(update={"hub_two_person_sign_off": True})
+    settle_everything(review)
+    ask(person(Role.REVIEWER, "佐藤"), "review-sign", review)
+    second = person(Role.REVIEWER, "課長")
+    assert "二人目の署名待ち" in second.get(reverse("reviews")).content.decode()
+    assert f"/reviews/{review.public_id}/" in second.get(reverse("work")).content.decode()
+    User.objects.filter(username="佐藤").update(is_active=False)
+    assert "二人目の署名待ち" not in second.get(reverse("reviews")).content.decode()
+    assert f"/reviews/{review.public_id}/" not in second.get(reverse("work")).content.decode()

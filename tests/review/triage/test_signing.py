@@ -136,7 +136,7 @@ def test_what_is_signed_is_what_was_seen(review):
     seen = sign_off_state(OPERATOR, review.public_id).revision
     for change in (lambda one: decide(one, comment="後から"), lambda one: decide(one, triage="rejected")):
         change(Finding.objects.filter(result__review=review).first())
-        with pytest.raises(Conflict, match="先に変更"):
+        with pytest.raises(Conflict, match="開いた後に変更"):
             sign_off(principal=OPERATOR, review_id=review.public_id, revision=seen)
     seen = sign_off_state(OPERATOR, review.public_id).revision
     assert sign_off(principal=OPERATOR, review_id=review.public_id, revision=seen).signed
@@ -148,7 +148,7 @@ def test_two_people_sign_the_same_result(review, two_sign):
     seen = sign_off_state(second, review.public_id).revision
     sign_off(principal=first, review_id=review.public_id, revision=seen)
     decide(Finding.objects.filter(result__review=review).first(), triage="rejected")
-    with pytest.raises(Conflict, match="先に変更"):
+    with pytest.raises(Conflict, match="開いた後に変更"):
         sign_off(principal=second, review_id=review.public_id, revision=seen)
     seen = sign_off_state(second, review.public_id).revision
     assert not sign_off(principal=second, review_id=review.public_id, revision=seen).signed
