@@ -125,9 +125,9 @@ def _undo(principal: Principal, batch: UploadBatch) -> Undone:
 
 
 def _restore(principal: Principal, document: Document, batch: UploadBatch) -> bool:
-    """Make the last version from before the batch the newest again, with the type that the document had then.
+    """Make the last version from before the batch the newest again, with the type and the title of the document then.
 
-    A type that somebody chose since stays. Returns whether there was anything to do.
+    What somebody chose since stays. Returns whether there was anything to do.
     """
     changeable_document(principal, document.public_id)
     with transaction.atomic():
@@ -143,8 +143,8 @@ def _restore(principal: Principal, document: Document, batch: UploadBatch) -> bo
             if locked.latest_version.blob_id == before.blob_id:
                 return False  # it was taken back already
             raise _later_version(locked)
-        if first:
-            _give_type_back(locked, first)
+        for version in versions.filter(batch=batch):
+            _give_back(locked, version)
         start_version(
             locked,
             before.blob,
@@ -158,12 +158,14 @@ def _restore(principal: Principal, document: Document, batch: UploadBatch) -> bo
     return True
 
 
-def _give_type_back(document: Document, version: DocumentVersion) -> None:
-    """Give a locked document the type back that a version's upload changed, if it still has the one given then."""
+def _give_back(document: Document, version: DocumentVersion) -> None:
+    """Give a locked document the type and title back that a version's upload changed, as far as it still has its."""
     kind = DocumentType.objects.filter(code=version.type_before).first()
     if kind is not None and document.document_type_id == version.type_given:
         document.document_type = kind
-        document.save(update_fields=["document_type"])
+    if version.title_before and document.title == version.title_given:
+        document.title = version.title_before
+    document.save(update_fields=["document_type", "title"])
 
 
 def _check_own(batch: UploadBatch, document: Document) -> None:

@@ -111,10 +111,11 @@ def start_version(
     asked_anonymising: dict[str, list[str]] | None,
     batch: UploadBatch | None = None,
     type_before: str = "",
+    title_before: str = "",
 ) -> None:
     """Give a locked document its next version, which is worked on once the transaction has committed.
 
-    ``type_before`` is the document's type of before it came in, where that is another than it has now.
+    ``type_before`` and ``title_before`` are the document's of before it came in, where it has others now.
     """
     latest = document.latest_version
     document.latest_version = DocumentVersion.objects.create(
@@ -129,6 +130,8 @@ def start_version(
         asked_anonymising=asked_anonymising,
         type_before=type_before,
         type_given=(document.document_type_id or "") if type_before else "",
+        title_before=title_before,
+        title_given=document.title if title_before else "",
     )
     document.save(update_fields=["latest_version", "updated_at"])
     pipeline.queue_on_commit(document.latest_version.pk)

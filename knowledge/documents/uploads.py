@@ -138,7 +138,7 @@ def _store(
         if not is_new:
             _check_owner(principal, document, replace=upload.replace)
         was_retired = document.retired_at is not None
-        type_before = document.document_type_id
+        type_before, title_before = document.document_type_id, document.title
         _apply_changes(document, upload, policy)
         batch = _batch(principal, upload.batch)
         outcome = _add_version(
@@ -150,6 +150,7 @@ def _store(
             batch=batch,
             replaced=replaced,
             type_before=(type_before or "") if type_before != document.document_type_id else "",
+            title_before=title_before if title_before != document.title else "",
         )
         latest = document.latest_version
         has_failed = latest is not None and latest.status == DocumentStatus.FAILED
@@ -281,6 +282,7 @@ def _add_version(
     batch: UploadBatch | None,
     replaced: dict[str, int] | None,
     type_before: str,
+    title_before: str,
 ) -> str:
     latest = document.latest_version
     if latest and latest.blob_id == blob.pk and (upload.chunk_options is None or latest.policy_id == policy_id):
@@ -295,6 +297,7 @@ def _add_version(
         anonymised=replaced,
         asked_anonymising=upload.anonymise.as_json() if upload.anonymise else None,
         type_before=type_before,
+        title_before=title_before,
     )
     return "new_version" if latest else "created"
 

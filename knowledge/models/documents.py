@@ -231,8 +231,8 @@ class DocumentVersion(models.Model):
     its uploader asked to have replaced, which a mended file is asked for again. ``ocr_pages`` are the pictures that OCR
     reads of it, null where it reads none. ``reset_at`` is when it was last put back to the start of the pipeline, and
     ``queued_at`` when a stage was last due, or given out again. ``type_before`` and ``type_given`` are the document's
-    types before and after its upload, where that changed it. One that ``goes_first`` is not counted among the many of
-    an import, since a review waits for it.
+    types before and after its upload, where that changed it; ``title_before`` and ``title_given`` its titles. One that
+    ``goes_first`` is not counted among the many of an import, since a review waits for it.
     """
 
     public_id = models.CharField(max_length=40, unique=True, default=partial(new_id, "ver"), editable=False)
@@ -261,6 +261,8 @@ class DocumentVersion(models.Model):
     asked_anonymising = models.JSONField(null=True, editable=False)
     type_before = models.CharField(max_length=40, blank=True, default="", db_default="", editable=False)
     type_given = models.CharField(max_length=40, blank=True, default="", db_default="", editable=False)
+    title_before = models.CharField(max_length=500, blank=True, default="", db_default="", editable=False)
+    title_given = models.CharField(max_length=500, blank=True, default="", db_default="", editable=False)
     goes_first = models.BooleanField(default=False, db_default=False, editable=False)
     pages_count = models.PositiveIntegerField(_("pages"), null=True, editable=False)
     sections_count = models.PositiveIntegerField(_("sections"), null=True, editable=False)

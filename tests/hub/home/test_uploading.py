@@ -26,7 +26,7 @@ from knowledge.documents.deletion import delete_document
 from knowledge.models import Collection, Document, DocumentType, UploadBatch
 from knowledge.storage import get_blob_store
 from knowledge.text.document_kinds import guess_kind
-from tests.factories import new_user, work_through
+from tests.factories import new_user, upload_text, work_through
 from tests.hub.admin.support import DESIGN, add_document, client_of, grant, make_user
 
 pytestmark = pytest.mark.django_db
@@ -219,6 +219,18 @@ def test_taking_back_gives_the_type_back_that_the_upload_changed(browser: Client
     assert len(undo_batch(principal, BATCH).restored) == 2
     types = dict(Document.objects.values_list("path", "document_type"))
     assert types == {"前から.md": "basic_design", "直した.md": "other"}
+
+
+def test_taking_back_gives_the_title_back_that_the_uploads_changed(uploader: User, tmp_path: Path) -> None:
+    principal = principal_for_user(uploader)
+    for name in ("前から.md", "直した.md"):
+        upload_text(principal, tmp_path, "# 1", name=name, title="前の題名", batch="bat_before")
+        upload_text(principal, tmp_path, "# 2", name=name, title="途中の題名", batch=BATCH)
+        upload_text(principal, tmp_path, "# 3", name=name, title="後の題名", batch=BATCH)
+    Document.objects.filter(path="直した.md").update(title="人の付けた題名")
+    assert len(undo_batch(principal, BATCH).restored) == 2
+    titles = dict(Document.objects.values_list("path", "title"))
+    assert titles == {"前から.md": "前の題名", "直した.md": "人の付けた題名"}
 
 
 def test_what_came_in_while_a_batch_is_taken_back_stays(browser: Client, uploader: User, monkeypatch: Any) -> None:
