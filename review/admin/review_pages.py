@@ -119,10 +119,9 @@ def _groups(
 def _shown(
     finding: FindingOut, suggestions: list[SuggestionOut], facts: ReviewOut, documents: Mapping[str, RelatedVersion]
 ) -> dict[str, Any]:
-    """A finding as the page shows it; its number counts in the order of the document."""
+    """A finding as the page shows it."""
     start, end = finding.location.start_offset, finding.location.end_offset
     return {
-        "number": finding.number,
         "finding": finding,
         "severity": label(SEVERITIES, finding.severity),
         "certainty": certainty_label(finding.certainty),

@@ -66,10 +66,14 @@ class ReportedFinding:
     """What a model's opinion on it quotes, or what it points to itself; a line each."""
 
     @property
-    def number(self) -> int:
+    def number(self) -> int | None:
         return self.finding.number
 
     @property
+    @property
+    def counter(self) -> str:
+        return self.finding.counter
+
     def searched(self) -> str:
         shown = " / ".join(self.finding.searched[:MAX_SEARCHED])
         return f"{shown} …" if len(self.finding.searched) > MAX_SEARCHED else shown

@@ -52,7 +52,7 @@ def _set_aside(document: Document, title: str, items: Sequence[ReportedFinding])
     document.add_heading(title, level=1)
     document.add_paragraph(_("They do not count."))
     for item in items:
-        document.add_heading(xml_text(f"{item.number}. [{item.severity}] {item.finding.message}"), level=2)
+        document.add_heading(xml_text(f"{item.counter}[{item.severity}] {item.finding.message}"), level=2)
         reason = item.finding.second_opinion.reason if item.finding.second_opinion else ""
         document.add_paragraph(xml_text(f"{item.finding.check_item_id} / {_('Language model')}: {reason}"))
         for quote in item.model_quotes:
@@ -139,7 +139,7 @@ def _changes(document: Document, diff: DiffOut) -> None:
 
 def _finding(document: Document, item: ReportedFinding) -> None:
     finding = item.finding
-    document.add_heading(xml_text(f"{item.number}. [{item.severity}] {finding.message}"), level=2)
+    document.add_heading(xml_text(f"{item.counter}[{item.severity}] {finding.message}"), level=2)
     facts = [f"{finding.check_item_id} {item.check_name} / {finding.rule_id}"]
     if item.place:
         facts.append(f"{_('Place')}: {item.place}")

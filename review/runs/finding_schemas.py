@@ -72,7 +72,10 @@ class SecondOpinionOut(BaseModel):
 
 class FindingOut(BaseModel):
     id: str
-    number: int = Field(description="counts the review's findings in the order of the document, from 1")
+    number: int | None = Field(
+        description="counts the review's findings in the order of the document, from 1; null while the review runs, "
+        "since more may come before it"
+    )
     fingerprint: str
     rule_id: str
     check_item_id: str
@@ -106,6 +109,11 @@ class FindingOut(BaseModel):
     carried: CarriedOut | None = Field(description="the earlier review that the decision was carried over from")
     revision: int = Field(description="give it back when changing the finding; another one by then is a conflict")
 
+    @property
+    def counter(self) -> str:
+        """What stands before the message on pages and in reports: the number, once it is final."""
+        return f"{self.number}. " if self.number else ""
+
 
 class SuggestionOut(BaseModel):
     id: str
@@ -124,7 +132,7 @@ class SuggestionOut(BaseModel):
     evidence: list[EvidenceOut] = Field(default=[], description="what a model's suggestion rests on, located")
 
 
-def finding_out(number: int, result: CheckResult, finding: Finding, *, with_evidence: bool = True) -> FindingOut:
+def finding_out(number: int | None, result: CheckResult, finding: Finding, *, with_evidence: bool = True) -> FindingOut:
     """Expects the suggestion, answer and assignee to be selected with the finding."""
     judged_by = _judged_by(result, finding)
     return filled(

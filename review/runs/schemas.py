@@ -241,6 +241,7 @@ def review_out(
     aside = [(result, finding) for result in results for finding in result.set_aside]
     numbered = enumerate(aside, len(pairs) + 1)
     with_evidence = options.get("include_evidence", True)
+    is_final = review.status not in UNFINISHED
     suggested = options.get("suggestion_level", "basic") != "none"
     is_callers = any(result.judged_by is JudgedBy.CALLERS_MODEL for result in results)
     suggestions = [
@@ -255,10 +256,13 @@ def review_out(
         waiting_for=filled(WaitingOut, awaited, document_id=review.document_id_text) if awaited else None,
         results=[_result_out(result, (suspects or {}).get(result.pk, ())) for result in results],
         findings=[
-            finding_out(number, result, finding, with_evidence=with_evidence) for number, (result, finding) in shown
+            finding_out(number if is_final else None, result, finding, with_evidence=with_evidence)
+            for number, (result, finding) in shown
         ],
         total_findings=len(wanted),
-        **_set_aside([finding_out(number, *pair, with_evidence=with_evidence) for number, pair in numbered]),
+        **_set_aside(
+            [finding_out(number if is_final else None, *pair, with_evidence=with_evidence) for number, pair in numbered]
+        ),
         steps=_steps(review, results),
         suggestions=suggestions,
         notices=_with(

@@ -113,7 +113,7 @@ def _author(finding: FindingOut) -> str:
 def _text(facts: ReportFacts, item: ReportedFinding, index: int, count: int, places: int) -> str:
     """Return a note's lines: the first of a finding's notes says all, the others what it is about."""
     finding = item.finding
-    head = _HEADS[count > 1].format(title=_("Finding"), number=item.number, index=index, count=count)
+    head = _HEADS[count > 1].format(title=_("Finding"), number=item.number or "-", index=index, count=count)
     state = f"{item.triage} ({item.triage_note})" if item.triage_note else item.triage
     lines = [
         f"{head} {item.severity} / {finding.check_item_id} {item.check_name}",

@@ -356,6 +356,15 @@ def test_a_verdict_on_nothing_says_where_checks_are_chosen(review: Review) -> No
         refused = ask(person(Role.REVIEWER, name), name, review, verdict="pass")
         assert refused.status_code == 422
         assert "チェックが選ばれていません。" in refused.content.decode()
+def test_findings_have_no_number_while_more_may_come_before_them(review: Review) -> None:
+    client = person(Role.READER)
+    assert re.search(r"<h4>1\. ", shown(client, review))
+    Review.objects.filter(pk=review.pk).update(status="running")
+    page = shown(client, review)
+    assert "<h4>" in page
+    assert not re.search(r"<h4>\d+\. ", page)
+
+
 def test_a_review_whose_only_signature_does_not_count_waits_for_no_second_one(review: Review, settings: Any) -> None:
     settings.CONFIG = settings.CONFIG.model_copy(update={"hub_two_person_sign_off": True})
     settle_everything(review)
