@@ -20,6 +20,8 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from django.utils.translation import pgettext
 
+from hub.access.names import name_of
+
 SEEN = "hub_seen"
 LONGEST_SHOWN = 300
 DIGEST = 32  # characters
@@ -118,7 +120,7 @@ def saved_by_others(row: Model, form: forms.ModelForm[Any], beside: Iterable[Row
     last = entries.order_by("-action_time").first()
     if last is not None:
         at = date_format(timezone.localtime(last.action_time), "Y-m-d H:i")
-        first = _("{who} saved this at {at}, after you had opened it.").format(who=last.user.get_username(), at=at)
+        first = _("{who} saved this at {at}, after you had opened it.").format(who=name_of(last.user), at=at)
     else:
         first = _("This was saved elsewhere after you had opened it.")
     says = [first + " " + _("Nothing of yours is saved yet. Merge what differs, and save again.")]

@@ -11,7 +11,8 @@ from django.urls import reverse
 from hub.admin_site.pages import is_fetched, principal_of
 from hub.core.errors import HubError, NotFound
 from hub.home.pages import home_action
-from hub.home.reviews import Refused, render_review
+from hub.home.refused import Refused
+from hub.home.reviews import render_review
 from review.runs.reviews import get_review
 from review.triage.asked import read_change, read_checks_of_form, read_finding_ids, read_revision, read_verdict
 from review.triage.decisions import triage_findings

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 from urllib.parse import urlencode
 
@@ -19,6 +19,7 @@ from hub.core.errors import Conflict, Forbidden, HubError
 from hub.core.languages import in_language
 from hub.home.addresses import passage_address
 from hub.home.pages import home_action, home_page, render_home
+from hub.home.refused import Refused, in_words_of_the_page
 from hub.home.uploading import may_upload
 from hub.rest.pagination import cursor_scope, paginate_keyset
 from knowledge.admin.document_picker import titles_of
@@ -82,23 +83,6 @@ def review(request: HttpRequest, review_id: str) -> HttpResponseBase:
     return render_review(request, review_id)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Refused:
-    """What somebody asked to change, as they typed it, and why it was not done.
-
-    ``at`` is what it was about: the id of a finding, "verdicts" of checks, or the "sign-off".
-    """
-
-    at: str
-    typed: Mapping[str, str]
-    error: HubError
-
-    @property
-    def words(self) -> list[str]:
-        """What was typed, of the fields that people type in."""
-        return [self.typed[name] for name in ("reason", "comment", "expires_at") if self.typed.get(name)]
-
-
 def render_review(request: HttpRequest, review_id: str, *, refused: Refused | None = None) -> HttpResponseBase:
     """Render the page of a review, for those who decide in it with forms at findings, checks and the sign-off.
 
@@ -107,11 +91,12 @@ def render_review(request: HttpRequest, review_id: str, *, refused: Refused | No
     principal = principal_of(request)
     row = get_review(principal, review_id)
     facts = show_review(principal, row, everything=True)
-    refused = replace(refused, error=_in_words_of_the_page(refused, facts)) if refused else None
     is_in_work = row.status in UNFINISHED
     decides = not is_in_work and may_decide(principal, row)
     offer = carry_offer(principal, row) if decides else None
     desk = desk_context(row, facts, principal=principal, may_act=decides)
+    names = desk["names"]
+    refused = replace(refused, error=in_words_of_the_page(refused, facts, names)) if refused else None
     is_in_place = refused is not None and refused.at in _forms(facts, desk)
     return render_home(
         request,
@@ -125,33 +110,12 @@ def render_review(request: HttpRequest, review_id: str, *, refused: Refused | No
         keys=KEYS,
         signed=sign_off_labels([row])[row.pk],
         groups=_groups(row, facts, comments_in(principal, row)),
-        checks=_checks(row, facts),
+        checks=_checks(row, facts, names),
         verdict_buttons=verdict_buttons(),
         is_in_work=is_in_work,
         report_formats=[] if is_in_work else [(code, name) for code, name in FORMAT_NAMES.items() if code != "json"],
         **desk,
     )
-
-
-def _in_words_of_the_page(refused: Refused, facts: ReviewOut) -> HubError:
-    """Why something was refused; that somebody was faster by what stands now, and not by numbers of revisions."""
-    error = refused.error
-    if error.error_code != "changed_meanwhile":
-        return error
-    who = str(error.data["who"]) if error.data.get("who", "-") != "-" else str(_("somebody else"))
-    for finding in facts.findings:
-        if finding.id == refused.at:
-            state = label(Triage.choices, finding.triage)
-            message = _(
-                "Meanwhile {who} changed this finding: it is “{state}” now. Decide anew if you see it otherwise."
-            )
-            return Conflict(message, code=error.error_code, who=who, state=state)
-    for check in facts.results:
-        if refused.at == "verdicts" and check.check_item_id == error.data.get("check_item_id"):
-            message = _("Meanwhile {who} changed {check}: it is “{verdict}” now. Decide anew if you see it otherwise.")
-            given = {"who": who, "check": check.check_item_id, "verdict": verdict_label(check)}
-            return Conflict(message, code=error.error_code, **given)
-    return error
 
 
 def _forms(facts: ReviewOut, desk: Mapping[str, Any]) -> set[str]:
@@ -303,7 +267,7 @@ def _groups(
     return [group for group in groups if group[2]]
 
 
-def _checks(review: Review, facts: ReviewOut) -> list[dict[str, Any]]:
+def _checks(review: Review, facts: ReviewOut, names: Mapping[str, str]) -> list[dict[str, Any]]:
     """The checks with what they ask for and what was said of them, those that nobody could decide first."""
     items = {one.item_version.item.code: one.item_version for one in review.results.all()}
     grounds = grounds_of(review, facts, address=passage_address)
@@ -312,7 +276,7 @@ def _checks(review: Review, facts: ReviewOut) -> list[dict[str, Any]]:
             "result": one,
             "verdict": verdict_label(one),
             "judge": judge_label(one),
-            "remarks": remarks_on(one),
+            "remarks": remarks_on(one, names),
             "asks": in_language(items[one.check_item_id].description_ja, items[one.check_item_id].description_en),
             "grounds": grounds.get(one.check_item_id, ()),
         }

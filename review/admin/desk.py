@@ -19,6 +19,7 @@ from review.runs.finding_schemas import FindingOut
 from review.runs.reviews import get_review, review_facts
 from review.runs.schemas import ReviewOut
 from review.triage.assigning import due_in_words, is_late
+from review.triage.people import names_in
 from review.triage.signing import refusal_of_signer, state_of, states_to_freeze, verdicts_to_freeze
 from review.triage.verdicts import may_decide
 
@@ -26,7 +27,7 @@ from review.triage.verdicts import may_decide
 def desk_context(review: Review, facts: ReviewOut, *, principal: Principal, may_act: bool) -> dict[str, Any]:
     """What is left to decide, what stands in the way of the sign-off, and what signing freezes.
 
-    No query but those of ``state_of`` and ``refusal_of_signer``.
+    No query but those of ``state_of``, ``refusal_of_signer`` and ``names_in``.
     """
     state = state_of(review)
     refusal = refusal_of_signer(principal, review) if may_act and not state.signed else None
@@ -35,6 +36,7 @@ def desk_context(review: Review, facts: ReviewOut, *, principal: Principal, may_
     return {
         "review": review,
         "facts": facts,
+        "names": names_in(review),
         "counts": _counts(facts),
         "sign_off": state,
         "has_signed": has_signed,

@@ -22,6 +22,7 @@ from review.report.facts import doubts_of, judge_label, label
 from review.report.grounds import grounds_of
 from review.runs.reviews import record_view, review_facts
 from review.triage.asked import read_checks, read_revision, read_verdict, verdict_buttons
+from review.triage.people import names_in
 from review.triage.signing import sign_off
 from review.triage.verdicts import decide_results, may_decide, take_back_verdicts
 
@@ -49,6 +50,7 @@ def check(request: HttpRequest, pk: int, check_item_id: str) -> HttpResponse:
         "doubts": doubts_of(review).get(check_item_id, ()),
         "grounds": grounds_of(review, facts, address=passage_link).get(check_item_id, ()),
         "decisions": row.decisions.all(),
+        "names": names_in(review),
         "verdicts": dict(VERDICTS),
         "verdict_buttons": verdict_buttons(),
         "may_act": may_decide(principal_of(request), review),

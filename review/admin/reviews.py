@@ -14,6 +14,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
+from hub.access.names import name_of
 from hub.access.principals import Principal, Scope
 from hub.admin_site.base import ReadOnlyMixin, everybody
 from hub.admin_site.keyset import KeysetChangeList, KeysetModelAdmin
@@ -52,7 +53,7 @@ class ReviewAdmin(ReadOnlyMixin, KeysetModelAdmin):
         "state",
         "verdict_badge",
         "sign_off",
-        "requested_by",
+        "requester",
         "created_at",
         "finished_at",
     )
@@ -154,6 +155,10 @@ class ReviewAdmin(ReadOnlyMixin, KeysetModelAdmin):
     @admin.display(description=_("verdict"))
     def verdict_badge(self, review: Review) -> SafeString | str:
         return badge(review.verdict, review.get_verdict_display()) if review.verdict else "-"
+
+    @admin.display(description=_("by"))
+    def requester(self, review: Review) -> str:
+        return name_of(review.requested_by) if review.requested_by else "-"
 
     @admin.display(description=_("sign-off"))
     def sign_off(self, review: Review) -> str:

@@ -42,6 +42,7 @@ from review.triage.asked import read_change, read_finding_ids, verdict_buttons
 from review.triage.assigning import people_to_assign
 from review.triage.carry_over import carry_offer
 from review.triage.decisions import finding_history, triage_findings
+from review.triage.people import names_in
 from review.triage.verdicts import may_decide
 
 AROUND = 700
@@ -186,14 +187,16 @@ def finding(request: HttpRequest, pk: int, finding_id: str) -> HttpResponse:
     if not is_fetched(request):
         return redirect(desk_address(review, finding_id))
     others = [item for item in found.evidence if item.document_id != review.document_id_text]
+    names = names_in(review)
     context = {
         "row": _row(found),
+        "names": names,
         "finding": found,
         "suggestions": facts.suggestions_by_finding().get(finding_id, []),
         "passages": _passages(review, found),
         "quotes_of_others": quotes_of(others, quoted_documents(review, facts), address=passage_link),
         "history": [
-            (event, _event_text(event.kind, event.before), _event_text(event.kind, event.after))
+            (event, _event_text(event.kind, event.before, names), _event_text(event.kind, event.after, names))
             for event in finding_history(principal, finding_id)
         ],
         "states": Triage.choices,
@@ -215,7 +218,9 @@ def _original(found: FindingOut, review: Review) -> str:
     return f"{reverse('passage', args=[review.document_id_text])}?{urlencode({**span, 'part': 'original'})}"
 
 
-def _event_text(kind: str, value: str) -> str:
+def _event_text(kind: str, value: str, names: Mapping[str, str]) -> str:
+    if kind == EventKind.ASSIGN:
+        return names.get(value, value)
     return label(Triage.choices, value) if kind in (EventKind.TRIAGE, EventKind.REOPEN, EventKind.CARRY) else value
 
 
@@ -254,6 +259,7 @@ def save(request: HttpRequest, pk: int) -> JsonResponse:
         shown = show_findings(principal_of(request), changed)
     except HubError as error:
         return JsonResponse({"error": str(error), "code": error.error_code}, status=error.status)
+    names = names_in(review)
     rows = [
         {
             "id": one.id,
@@ -261,7 +267,7 @@ def save(request: HttpRequest, pk: int) -> JsonResponse:
             "label": label(Triage.choices, one.triage),
             "kind": KINDS.get(one.triage, "plain"),
             "revision": one.revision,
-            "assignee": one.assignee or "",
+            "assignee": names.get(one.assignee or "", one.assignee or ""),
             "due": due_badge(one),
             "reason": one.triage_reason or "",
             "expires_at": f"{localtime(one.expires_at):%Y-%m-%d}" if one.expires_at else "",

@@ -28,6 +28,7 @@ MAX_QUOTES = 5
 MAX_SEARCHED = 12
 CONTEXT = 90
 """Characters shown before and after a quote."""
+NO_NAMES: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,10 +71,10 @@ class ReportedFinding:
         return self.finding.number
 
     @property
-    @property
     def counter(self) -> str:
         return self.finding.counter
 
+    @property
     def searched(self) -> str:
         shown = " / ".join(self.finding.searched[:MAX_SEARCHED])
         return f"{shown} …" if len(self.finding.searched) > MAX_SEARCHED else shown
@@ -366,15 +367,17 @@ def verdict_label(result: ResultOut) -> str:
     return label(VERDICTS, result.verdict)
 
 
-def remarks_on(result: ResultOut) -> str:
-    """Return the remarks on a check's verdict: its notices, a person's decision, and since when it is in doubt."""
+def remarks_on(result: ResultOut, names: Mapping[str, str] = NO_NAMES) -> str:
+    """Return the remarks on a check's verdict: its notices, a person's decision, and since when it is in doubt.
+
+    People are called as ``names`` has it, by their user names, or else by these.
+    """
     remarks = [in_language(notice.get("ja", ""), notice.get("en", "")) for notice in result.notices]
     if result.decision:
         before = label(VERDICTS, result.original_verdict or "")
+        who = names.get(result.decision.decided_by, result.decision.decided_by)
         remarks.append(
-            _("{who}: {reason} (before: {before})").format(
-                who=result.decision.decided_by, reason=result.decision.reason, before=before
-            )
+            _("{who}: {reason} (before: {before})").format(who=who, reason=result.decision.reason, before=before)
         )
     return " ".join([*remarks, *_in_doubt(result.suspects)])
 

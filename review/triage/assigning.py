@@ -10,6 +10,7 @@ from django.db.models import Q
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from hub.access.names import name_of
 from hub.access.principals import Classification
 from hub.access.services import cleared_for, principal_for_user
 from hub.core.errors import InvalidInput
@@ -20,20 +21,20 @@ from review.runs.finding_schemas import FindingOut
 MOST_OFFERED = 200
 
 
-def people_to_assign(review: Review) -> list[str]:
-    """The user names of those who may be given a review's findings, at most MOST_OFFERED. One query.
+def people_to_assign(review: Review) -> dict[str, str]:
+    """The names, by user name, of those who may be given a review's findings, at most MOST_OFFERED. One query.
 
     They have a role in force in the document's collection, or are superusers, and their ceiling reaches all documents
     of the review. Expects what ``get_review`` selects.
     """
     if review.version is None:
-        return []
+        return {}
     document = review.version.document
     level = max(document.classification, document.collection.classification, review.related_level or 0)
     holders = CollectionGrant.objects.in_force().filter(collection=document.collection_id).holders()
     may_read = Q(pk__in=holders.values("pk")) | Q(is_superuser=True)
     people = User.objects.filter(may_read, cleared_for(Classification(level)), is_active=True)
-    return list(people.order_by("username").values_list("username", flat=True)[:MOST_OFFERED])
+    return {person.get_username(): name_of(person) for person in people.order_by("username")[:MOST_OFFERED]}
 
 
 def find_assignee(name: str | None, findings: Iterable[Finding]) -> User | None:

@@ -331,7 +331,7 @@ def test_the_page_costs_the_same_statements_for_few_findings_and_for_many(
 ) -> None:
     client = person(Role.REVIEWER)
     shown(client, review)
-    with django_assert_max_num_queries(14):
+    with django_assert_max_num_queries(16):
         shown(client, review)
 
 
@@ -363,6 +363,20 @@ def test_findings_have_no_number_while_more_may_come_before_them(review: Review)
     page = shown(client, review)
     assert "<h4>" in page
     assert not re.search(r"<h4>\d+\. ", page)
+
+
+def test_people_are_called_by_their_names_where_they_decided_and_signed(review: Review) -> None:
+    client, finding = person(Role.REVIEWER, "sato"), first(review)
+    User.objects.filter(username="sato").update(last_name="佐藤", first_name="花子")
+    send(client, review, finding, triage="rejected", reason="対象外の章", revision=finding.revision)
+    finding.refresh_from_db()
+    send(client, review, finding, comment="確認済み", revision=finding.revision)
+    settle_everything(review)
+    ask(client, "review-sign", review)
+    page = shown(client, review)
+    assert "佐藤 花子: 対象外の章" in page
+    assert page.count("sato") == 0
+    assert "<strong>佐藤 花子</strong>" in page
 
 
 def test_a_review_whose_only_signature_does_not_count_waits_for_no_second_one(review: Review, settings: Any) -> None:
