@@ -139,4 +139,4 @@ def test_ctrl_k_shows_nobody_what_they_may_not_open_and_keeps_nothing(
         assert reverse("admin:knowledge_document_change", args=[design.pk]) in found_by(client, words)
     user.collectiongrant_set.all().delete()
     assert found_by(client, words) == {}
-    assert reverse("admin:auth_user_changelist") not in found_by(client, "利用者")
+    assert reverse("admin:auth_user_changelist") not in found_by(client, "ユーザー")
