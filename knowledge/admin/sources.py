@@ -10,6 +10,7 @@ from django.contrib import admin, messages
 from django.contrib.admin.utils import unquote
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http.response import HttpResponseBase
 from django.urls import reverse
 from django.utils.formats import date_format
 from django.utils.html import format_html, format_html_join
@@ -20,7 +21,7 @@ from django.utils.translation import gettext_lazy as _
 from hub.access.principals import HubRight, Principal, Scope
 from hub.admin_site.asking import ask_first
 from hub.admin_site.base import HubModelAdmin, holders
-from hub.admin_site.pages import badge, errors_as_messages, principal_of, two_lines
+from hub.admin_site.pages import badge, errors_as_messages, principal_of, render_page, two_lines
 from hub.core.languages import shown
 from knowledge.documents.batches import undo_scan
 from knowledge.documents.source_previews import preview_source
@@ -137,6 +138,19 @@ class SourceAdmin(HubModelAdmin):
                 for path, error in done.refused[:MOST_NAMED]:
                     messages.warning(request, f"{path}: {error}")
         return None
+
+    def add_view(
+        self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponseBase:
+        """Show the form to who curates a collection that a source may be read into, and others whom to ask for that."""
+        if (
+            request.method == "GET"
+            and self.has_add_permission(request)
+            and not self.may_view(principal_of(request), None)
+        ):
+            return render_page(request, "admin/knowledge/source/role_needed.html", title=_("Add a source"))
+        response: HttpResponseBase = super().add_view(request, form_url, extra_context)
+        return response
 
     def response_add(self, request: HttpRequest, obj: Source, post_url_continue: str | None = None) -> HttpResponse:
         """Go on to the source's own page, where it is seen what it would take in."""

@@ -10,10 +10,10 @@ from django.urls import reverse
 from django.utils import timezone
 
 from hub.access.models import HubRoleGrant
-from hub.access.principals import HubRole
+from hub.access.principals import HubRole, Role
 from knowledge.models import Collection, Source, UploadBatch
 from tests.factories import make_holder
-from tests.hub.admin.support import client_of, make_user
+from tests.hub.admin.support import client_of, grant, make_user
 
 pytestmark = pytest.mark.django_db
 
@@ -77,3 +77,13 @@ def test_the_page_of_a_source_scans_it_and_says_what_happens_next(settings: Any)
     assert "ワーカーが空き次第" in client.get(address).content.decode()
     deleting = client.get(reverse("admin:knowledge_source_delete", args=[source.pk])).content.decode()
     assert "文書は、ハブに残ります" in deleting
+
+
+def test_who_curates_no_collection_is_told_the_role_that_a_source_needs_before_its_form() -> None:
+    operator = make_holder(make_user("運用"), HubRole.OPERATOR)
+    client, address = client_of(operator), reverse("admin:knowledge_source_add")
+    page = client.get(address).content.decode()
+    assert "キュレーター" in page
+    assert 'name="location"' not in page
+    grant(operator, Role.CURATOR, Collection.objects.get(slug="default"))
+    assert 'name="location"' in client.get(address).content.decode()

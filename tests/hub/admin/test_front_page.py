@@ -17,7 +17,7 @@ from hub.access.principals import HubRole
 from hub.core.beat_signs import SENT_KEY
 from hub.core.scheduled_rows import keep_failures
 from hub.core.valkey import client_of
-from knowledge.models import Collection, CollectionGrant, OperationSample, Source
+from knowledge.models import Collection, CollectionGrant, Document, OperationSample, Source
 from tests.hub.admin.support import client_of as browser_of
 from tests.hub.admin.support import make_user
 
@@ -59,6 +59,10 @@ def test_the_front_page_says_that_it_counts_what_one_may_read():
     page = browser_of(user).get("/admin/").content.decode()
     assert "閲覧できるレビューはありません" in page
     assert "閲覧できる文書" in page
+    assert "ハブ全体の数字です" not in page
+    Document.objects.create(collection=Collection.objects.get(slug="default"), path="a.md", title="A")
+    page = browser_of(user).get("/admin/").content.decode()
+    assert "ハブ全体の数字です。開けない文書 1 件も含みます" in page
 
 
 def test_operators_see_alerts_model_cost_and_questions_without_evidence(dead_beat):

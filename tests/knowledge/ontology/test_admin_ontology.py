@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
@@ -75,6 +77,13 @@ def test_a_version_shows_its_classes_as_a_tree_with_a_class_below_each_of_its_pa
     assert shown.count(f'{class_page(security)}"') == security.parents.count() == 2
     assert "hub-tree" in shown
     assert "disjointWith" in shown
+    tree = shown[shown.index('class="hub-tree"') :]
+    parent = published.classes.get(code="Security").parents.first()
+    name = re.escape(parent.label_ja)
+    below = re.search(rf"<summary>{name} <code>.*?</summary>(.*?)<ul", tree, re.DOTALL)
+    assert below is not None
+    assert f'href="{class_page(parent)}"' in below[1]
+    assert re.sub(r'<span class="hub-unseen">.*?</span>|<[^>]*>', "", below[1]).strip() == "クラスを開く"
 
 
 def test_an_import_is_shown_before_it_is_stored_and_then_made_a_draft(curator):
