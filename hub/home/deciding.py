@@ -14,7 +14,15 @@ from hub.home.pages import home_action
 from hub.home.refused import Refused
 from hub.home.reviews import render_review
 from review.runs.reviews import get_review
-from review.triage.asked import read_change, read_checks_of_form, read_finding_ids, read_revision, read_verdict
+from review.triage.asked import (
+    read_change,
+    read_change_of_many,
+    read_checks_of_form,
+    read_finding_ids,
+    read_findings_of_form,
+    read_revision,
+    read_verdict,
+)
 from review.triage.decisions import triage_findings
 from review.triage.signing import sign_off
 from review.triage.verdicts import decide_results, take_back_verdicts
@@ -22,8 +30,9 @@ from review.triage.verdicts import decide_results, take_back_verdicts
 
 @home_action
 def decide(request: HttpRequest, review_id: str, finding_id: str) -> HttpResponseBase:
-    """Decide on a finding or comment on it. Raises NotFound, also for who does not decide in the review; InvalidInput:
-    no such finding in it.
+    """Decide on a finding, comment on it, or say who is to work on it and until when.
+
+    Raises NotFound, also for who does not decide in the review; InvalidInput: no such finding in it.
     """
     principal = principal_of(request)
     asked = read_finding_ids(get_review(principal, review_id), {"finding_ids": [finding_id]})
@@ -32,6 +41,23 @@ def decide(request: HttpRequest, review_id: str, finding_id: str) -> HttpRespons
         triage_findings(principal=principal, finding_ids=asked, change=read_change(request.POST))
 
     return _answer(request, review_id, at=finding_id, save=save)
+
+
+@home_action
+def decide_findings(request: HttpRequest, review_id: str) -> HttpResponseBase:
+    """Decide alike on each ``finding`` that is marked, or say who is to work on them and until when.
+
+    Raises NotFound, also for who does not decide in the review.
+    """
+    principal = principal_of(request)
+    review = get_review(principal, review_id)
+
+    def save() -> None:
+        seen = read_findings_of_form(review, request.POST.getlist("finding"))
+        change = read_change_of_many(request.POST.dict())
+        triage_findings(principal=principal, finding_ids=list(seen), change=change, seen=seen)
+
+    return _answer(request, review_id, at="findings", save=save)
 
 
 @home_action
@@ -95,7 +121,9 @@ def _answer(request: HttpRequest, review_id: str, *, at: str, save: Callable[[],
     except NotFound:
         raise
     except HubError as error:
-        return render_review(request, review_id, refused=Refused(at=at, typed=request.POST.dict(), error=error))
+        chosen = frozenset([*request.POST.getlist("finding"), *request.POST.getlist("check")])
+        refused = Refused(at=at, typed=request.POST.dict(), error=error, chosen=chosen)
+        return render_review(request, review_id, refused=refused)
     if is_fetched(request):
         return render_review(request, review_id)
     return HttpResponseRedirect(f"{reverse('review', args=[review_id])}#{at}")

@@ -17,17 +17,19 @@ from review.runs.schemas import ReviewOut
 class Refused:
     """What somebody asked to change, as they typed it, and why it was not done.
 
-    ``at`` is what it was about: the id of a finding, "verdicts" of checks, or the "sign-off".
+    ``at`` is what it was about: the id of a finding, several "findings", "verdicts" of checks, or the "sign-off".
     """
 
     at: str
     typed: Mapping[str, str]
     error: HubError
+    chosen: frozenset[str] = frozenset()
+    """The values of the boxes that were marked: of findings and checks, each in the revision that was seen."""
 
     @property
     def words(self) -> list[str]:
         """What was typed, of the fields that people type in."""
-        return [self.typed[name] for name in ("reason", "comment", "expires_at") if self.typed.get(name)]
+        return [self.typed[name] for name in ("reason", "comment", "expires_at", "due_on") if self.typed.get(name)]
 
 
 def in_words_of_the_page(refused: Refused, facts: ReviewOut, names: Mapping[str, str]) -> HubError:
@@ -38,8 +40,14 @@ def in_words_of_the_page(refused: Refused, facts: ReviewOut, names: Mapping[str,
     login = str(error.data.get("who", "-"))
     who = names.get(login, login) if login != "-" else str(_("somebody else"))
     for finding in facts.findings:
+        state = label(Triage.choices, finding.triage)
+        if refused.at == "findings" and finding.id == error.data.get("finding_id"):
+            message = _(
+                "Nothing is saved: meanwhile {who} changed finding {number}, which is “{state}” now. Look at it, and "
+                "decide on the others again."
+            )
+            return Conflict(message, code=error.error_code, who=who, number=finding.number, state=state)
         if finding.id == refused.at:
-            state = label(Triage.choices, finding.triage)
             message = _(
                 "Meanwhile {who} changed this finding: it is “{state}” now. Decide anew if you see it otherwise."
             )

@@ -11,6 +11,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDi
 from django.http.response import HttpResponseBase
 from django.urls import reverse
 from django.utils.http import content_disposition_header
+from django.utils.timezone import localdate
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal, Scope
@@ -41,6 +42,7 @@ from review.runs.related import MAX_RELATED, related_before
 from review.runs.reviews import ReviewOptions, find_subject, get_review, list_reviews, show_review, start_review
 from review.runs.schemas import ReviewOut
 from review.triage.asked import verdict_buttons
+from review.triage.assigning import due_in_words, people_to_assign
 from review.triage.carry_over import carry_offer
 from review.triage.comments import comments_in
 from review.triage.signing import sign_off_labels, with_signatures_noted
@@ -54,7 +56,8 @@ KEYS = (  # those of the reviewer's desk
     *(("j k", _("next and previous finding or check")), ("a", _("accept")), ("r", _("reject")), ("f", _("fixed"))),
     *(("w", _("waive, with reason and end")), ("c", _("comment")), ("o", _("open again"))),
     *(("1 2 3 4", _("check: pass, warning, fail, not applicable")), ("x", _("choose for a change of several"))),
-    *(("u", _("take the last decision back")), ("s", _("sign off, or what stands in its way"))),
+    *(("d", _("assign, with the day when it is due")), ("u", _("take the last decision back"))),
+    ("s", _("sign off, or what stands in its way")),
 )
 
 
@@ -109,6 +112,7 @@ def render_review(request: HttpRequest, review_id: str, *, refused: Refused | No
         refused_on_top=None if is_in_place else refused,
         keys=KEYS,
         signed=sign_off_labels([row])[row.pk],
+        people=people_to_assign(row) if decides else {},
         groups=_groups(row, facts, comments_in(principal, row)),
         checks=_checks(row, facts, names),
         verdict_buttons=verdict_buttons(),
@@ -121,6 +125,7 @@ def render_review(request: HttpRequest, review_id: str, *, refused: Refused | No
 def _forms(facts: ReviewOut, desk: Mapping[str, Any]) -> set[str]:
     """What the page has forms for, as ``Refused.at`` names it."""
     forms = {"verdicts", *(one.id for one in facts.findings)} if desk["may_act"] else set()
+    forms |= {"findings"} if desk["may_act"] and facts.findings else set()
     return forms | {"sign-off"} if desk["may_sign"] else forms
 
 
@@ -274,6 +279,7 @@ def _checks(review: Review, facts: ReviewOut, names: Mapping[str, str]) -> list[
     checks = [
         {
             "result": one,
+            "box": f"{one.check_item_id}:{one.revision}",
             "verdict": verdict_label(one),
             "judge": judge_label(one),
             "remarks": remarks_on(one, names),
@@ -290,8 +296,10 @@ def _shown(finding: FindingOut, facts: ReviewOut) -> dict[str, Any]:
     has_place = start is not None and end is not None
     return {
         "finding": finding,
+        "box": f"{finding.id}:{finding.revision}",
         "severity": label(SEVERITIES, finding.severity),
         "state": label(Triage.choices, finding.triage),
+        "due": due_in_words(finding, today=localdate()),
         "certainty": certainty_label(finding.certainty),
         "place": place_of(finding, below=" › ", until="–"),
         "link": passage_address(facts.document_id, facts.version, start or 0, end or 0) if has_place else "",

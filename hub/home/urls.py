@@ -56,6 +56,7 @@ urlpatterns = [
     path("reviews/<str:review_id>/checks/", deciding.decide_checks, name="checks-decide"),
     path("reviews/<str:review_id>/checks/take-back/", deciding.take_back_checks, name="checks-take-back"),
     path("reviews/<str:review_id>/sign-off/", deciding.sign, name="review-sign"),
+    path("reviews/<str:review_id>/findings/", deciding.decide_findings, name="findings-decide"),
     path("reviews/<str:review_id>/findings/<str:finding_id>/", deciding.decide, name="finding-decide"),
     path("scenarios/", scenarios.scenarios, name="scenarios"),
     path("scenarios/<slug:code>/", scenarios.scenario, name="scenario"),

@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy as _
 
 from hub.core.errors import InvalidInput
 from hub.core.moments import end_of_day
-from review.models import VERDICTS, Review
+from review.models import VERDICTS, Review, Triage
 from review.triage.decisions import TriageChange
 from review.triage.verdicts import PERSONS_VERDICTS, CheckToDecide
 from review.types import Verdict
@@ -53,6 +53,36 @@ def read_finding_ids(review: Review, asked: Mapping[str, Any]) -> list[str]:
     if not isinstance(ids, list) or not ids or not set(map(str, ids)) <= known:
         raise InvalidInput(_("finding_ids: name findings of this review."), field="finding_ids")
     return [str(one) for one in ids]
+
+
+def read_findings_of_form(review: Review, marked: Sequence[str]) -> dict[str, int]:
+    """Read which findings of a review a form means: the revision of each that the person saw, by their ids.
+
+    The boxes' values are the id and the revision with ":" between. Raises InvalidInput, also where no box is marked.
+    Expects what ``get_review`` selects.
+    """
+    if not marked:
+        raise InvalidInput(
+            _("No finding is chosen. Mark the boxes beside the findings first, or press a button at one finding."),
+            field="finding",
+        )
+    pairs = (one.rpartition(":") for one in marked)
+    seen = {finding_id: read_revision({"revision": revision}) for finding_id, _colon, revision in pairs}
+    read_finding_ids(review, {"finding_ids": list(seen)})
+    return {finding_id: revision for finding_id, revision in seen.items() if revision is not None}
+
+
+def read_change_of_many(asked: Mapping[str, str]) -> TriageChange:
+    """Read what a form asks to change of several findings: what its button decides, or else who works on them and until
+    when; of these two what is empty stays. Raises InvalidInput, also where there is nothing to change.
+    """
+    if asked.get("triage"):
+        names = ["triage", "reason", *(["expires_at"] if asked["triage"] == Triage.WAIVED else [])]
+        return read_change({name: asked.get(name) for name in names})
+    given = {name: asked[name] for name in ("assignee", "due_on") if asked.get(name)}
+    if not given:
+        raise InvalidInput(_("Choose who is to work on the findings, or the day when they are due."), field="assignee")
+    return read_change(given)
 
 
 class VerdictButton(NamedTuple):

@@ -6,7 +6,7 @@ was signed off stays as it was signed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from datetime import date, datetime
 from typing import Literal
@@ -36,6 +36,7 @@ from review.triage.assigning import find_assignee
 from review.triage.verdicts import lock_for_change, recompute
 
 MAX_BULK = 1000
+NOT_SAID: Mapping[str, int] = {}
 MAX_TEXT = LONG_TEXT
 EXPIRY_BATCH = 200
 
@@ -76,8 +77,17 @@ def triage_finding(*, principal: Principal, finding_id: str, change: TriageChang
 
 
 @transaction.atomic
-def triage_findings(*, principal: Principal, finding_ids: Sequence[str], change: TriageChange) -> list[Finding]:
-    """Change several findings of one or more reviews alike, all or none. Raises what ``triage_finding`` does."""
+def triage_findings(
+    *,
+    principal: Principal,
+    finding_ids: Sequence[str],
+    change: TriageChange,
+    seen: Mapping[str, int] = NOT_SAID,
+) -> list[Finding]:
+    """Change several findings of one or more reviews alike, all or none. Raises what ``triage_finding`` does.
+
+    ``seen`` are the revisions that the person has seen, by finding; another one by now is a Conflict.
+    """
     principal.require(Scope.TRIAGE)
     wanted = list(dict.fromkeys(finding_ids))
     if not 0 < len(wanted) <= MAX_BULK:
@@ -92,6 +102,7 @@ def triage_findings(*, principal: Principal, finding_ids: Sequence[str], change:
     findings = [by_id[one] for one in wanted if one in by_id]
     assignee = find_assignee(change.assignee, findings)
     for finding in findings:
+        _refuse_stale(finding, seen.get(finding.public_id))
         _apply(principal, finding, change, assignee)
     recompute({finding.result for finding in findings})
     for review in reviews:
@@ -198,6 +209,7 @@ def _refuse_stale(finding: Finding, revision: int | None) -> None:
         raise Conflict(
             _("The finding was changed by {who} meanwhile (revision {now}, not {given}). Read it again first."),
             code="changed_meanwhile",
+            finding_id=finding.public_id,
             who=finding.events.order_by("-id").values_list("actor_name", flat=True).first() or "-",
             now=finding.revision,
             given=revision,

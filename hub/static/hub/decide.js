@@ -5,19 +5,23 @@
 (() => {
   const STATES = { a: "accepted", r: "rejected", f: "fixed", o: "open" };
   const VERDICTS = { 1: "pass", 2: "warning", 3: "fail", 4: "not_applicable" };
-  const FORMS = { w: "waive", c: "comment" };
+  const FORMS = { w: "waive", c: "comment", d: "assign" };
+  const FIELDS = { w: "expires_at", d: "assignee" }; // of the form for several findings
   const UNDECIDED = ["open", "skipped", "error"];
+  const TOGETHER = { finding: "together", check: "verdicts" }; // the forms for several rows
   const PARTS = ["review-state", "sign-off-state"]; // what every decision changes
   const MOST_UNDONE = 100;
   const KEYS = "jkusx" + Object.keys({ ...STATES, ...VERDICTS, ...FORMS }).join("");
   const pressed = []; // the keys that were pressed while something was saved; they are for what comes after it
   let saving = 0;
-  const done = []; // what was decided here, the last one last: each knows how it is taken back
+  const done = []; // what was decided here, the last one last: the requests that take it back
   const rows = () => [...document.querySelectorAll("article[data-state]")];
   const current = () => document.querySelector("article[data-state][aria-current]");
   const isOpen = (row) => UNDECIDED.includes(row.dataset.state);
-  const box = (row) => row.querySelector("[name=check][type=checkbox]"); // checks have one
-  const chosen = () => rows().filter((row) => box(row)?.checked);
+  const box = (row) => row.querySelector("h3 [type=checkbox], h4 [type=checkbox]");
+  const kind = (row) => box(row).name; // finding or check
+  const chosen = (wanted) => rows().filter((row) => box(row).checked && kind(row) === wanted);
+  const rowOf = { finding: (id) => document.getElementById(id), check: (id) => document.getElementById(`check-${id}`) };
 
   function say(...parts) {
     document.getElementById("decided").replaceChildren(...parts);
@@ -46,25 +50,28 @@
     if (!next) say(document.getElementById("sign-off-ask") ? allDecided : nothingLeft);
   }
 
-  const isTypedIn = (row) =>
-    [...row.querySelectorAll("textarea, input:not([type=hidden], [type=checkbox])")].some((one) => one.value !== one.defaultValue);
+  const isChanged = (field) =>
+    field.matches("select")
+      ? field.value !== (field.querySelector("[selected]") ?? field.options[0]).value
+      : field.value !== field.defaultValue;
+  const isTypedIn = (row) => [...row.querySelectorAll("textarea, select, input:not([type=hidden], [type=checkbox])")].some(isChanged);
 
-  // Puts in the parts that every decision changes, the row that was asked about, and other rows that changed with it or
-  // by somebody else; of those what is typed in stays. The row that the keys are at stays the same.
+  // Puts in the parts that every decision changes, the rows that were asked about, and other rows that changed with them
+  // or by somebody else; of those what is typed in stays. The row that the keys are at stays the same.
   function freshen(page, asked) {
     const held = current()?.id;
     for (const id of PARTS) document.getElementById(id)?.replaceWith(page.getElementById(id) ?? "");
     for (const row of rows()) {
       const now = page.getElementById(row.id);
-      const isChanged = now && now.dataset.revision !== row.dataset.revision;
-      if (now && (row.id === asked || (isChanged && !isTypedIn(row)))) row.replaceWith(now);
+      const isOther = now && now.dataset.revision !== row.dataset.revision;
+      if (now && (asked.includes(row.id) || (isOther && !isTypedIn(row)))) row.replaceWith(now);
     }
     const row = document.getElementById(held);
     if (row && "state" in row.dataset && !current()) choose(row);
     countChosen();
   }
 
-  // Sends what is asked, of a row or of the whole, and puts the page in as it is now. What was refused comes back with
+  // Sends what is asked, of rows or of the whole, and puts the page in as it is now. What was refused comes back with
   // the reason and, in a row, with what was typed; a reason that stands at what was asked is not said once more.
   // What was done is said by the text of this name. Returns whether it was done.
   async function send(asked, address, given, nameOfText) {
@@ -112,12 +119,14 @@
   async function decide(form, button) {
     const row = form.closest("article");
     const given = new FormData(form, button);
+    const asked = row ? [row.id] : targets(given).map((one) => one.id);
     const isTakenBack = Boolean(button?.hasAttribute("formaction"));
     if (given.has("check") && row) given.set("reason", document.getElementById("verdicts").elements.reason.value);
-    const takeBack = isTakenBack ? null : wayBack(form, row, given);
+    const takeBack = isTakenBack ? null : wayBack(row, given);
     if (row) choose(row);
     const [address, text] = isTakenBack ? [button.formAction, "takenBack"] : [form.action, "saved"];
-    if (!(await send(row?.id, address, given, text))) return false;
+    if (!(await send(asked, address, given, text))) return false;
+    if (form.id === "together") form.reset(); // the boxes of the rows are new already
     if ("signs" in form.dataset) document.getElementById("sign-off-title").focus();
     if (!takeBack) return true;
     done.push(takeBack);
@@ -126,26 +135,29 @@
     return true;
   }
 
-  // Gives what takes a decision back, or null for what is no decision: a comment, a signature.
-  function wayBack(form, row, given) {
+  // The rows whose boxes are among what is sent.
+  const targets = (given) =>
+    Object.keys(rowOf).flatMap((name) => given.getAll(name).map((one) => rowOf[name](one.slice(0, one.lastIndexOf(":")))));
+
+  // Gives the requests that take a decision back, or null for what is no decision: a comment, an assignment, a signature.
+  // Each has the ids of the rows that it is about, the address, and values; the rows' revisions are those of then.
+  function wayBack(row, given) {
+    const token = given.get("csrfmiddlewaretoken");
+    const ids = row ? [row.id] : targets(given).map((one) => one.id);
     if (given.get("triage")) {
-      const before = { triage: row.dataset.state, reason: row.dataset.reason, expires_at: row.dataset.ends };
-      return () => {
-        const now = document.getElementById(row.id);
-        const again = new FormData(now.querySelector("[data-decide]"));
-        for (const [name, value] of Object.entries(before)) again.set(name, value);
-        return { row: now, address: form.action, again };
-      };
+      const address = document.getElementById("together").action;
+      const requests = new Map(); // one for the rows that stood alike
+      for (const id of ids) {
+        const { state, reason, ends } = document.getElementById(id).dataset;
+        const stood = JSON.stringify([state, reason, ends]);
+        const values = { csrfmiddlewaretoken: token, triage: state, reason, expires_at: ends };
+        if (!requests.has(stood)) requests.set(stood, { ids: [], address, values });
+        requests.get(stood).ids.push(id);
+      }
+      return [...requests.values()];
     }
     if (!given.get("verdict")) return null;
-    const ids = given.getAll("check").map((one) => `check-${one.slice(0, one.lastIndexOf(":"))}`);
-    return () => {
-      const all = ids.map((id) => document.getElementById(id));
-      const again = new FormData();
-      again.set("csrfmiddlewaretoken", given.get("csrfmiddlewaretoken"));
-      for (const one of all) again.append("check", box(one).value);
-      return { row: all[0], address: document.getElementById("verdicts").dataset.takeBack, again };
-    };
+    return [{ ids, address: document.getElementById("verdicts").dataset.takeBack, values: { csrfmiddlewaretoken: token } }];
   }
 
   // Returns whether something was undone.
@@ -155,19 +167,42 @@
       say(document.getElementById("decided").dataset.nothingToUndo);
       return false;
     }
-    const { row, address, again } = last();
-    choose(row);
-    return send(row.id, address, again, "takenBack");
+    choose(document.getElementById(last[0].ids[0]));
+    for (const { ids, address, values } of last) {
+      const again = new FormData();
+      for (const [name, value] of Object.entries(values)) again.set(name, value);
+      for (const one of ids.map((id) => box(document.getElementById(id)))) again.append(one.name, one.value);
+      if (!(await send(ids, address, again, "takenBack"))) return false;
+    }
+    return true;
   }
 
   function countChosen() {
-    for (const place of document.querySelectorAll("[data-chosen]")) place.textContent = String(chosen().length || "");
+    for (const place of document.querySelectorAll("[data-chosen]")) {
+      place.textContent = String(chosen(place.dataset.chosen).length || "");
+    }
   }
 
-  // Gives the verdict on the checks that are chosen, or on the one that the keys are at.
-  function judge(verdict) {
-    const from = chosen().length ? document.getElementById("verdicts") : current();
-    from?.querySelector(`[name=verdict][value=${verdict}]`)?.click();
+  // Says how many findings are chosen, with the way to what is done with several of them.
+  function sayChosen() {
+    const text = document.querySelector("#together-box > summary").textContent;
+    say(...(chosen("finding").length ? [Object.assign(document.createElement("a"), { href: "#together", textContent: text })] : []));
+  }
+
+  // Presses a button for the rows of a kind that are chosen, or for the one that the keys are at.
+  function press(wanted, button) {
+    const from = chosen(wanted).length ? document.getElementById(TOGETHER[wanted]) : current();
+    from?.querySelector(button)?.click();
+  }
+
+  // Opens the form that a key stands for, of the findings that are chosen or of the one that the keys are at.
+  function openForm(key) {
+    const isOfMany = key in FIELDS && chosen("finding").length;
+    const form = document.getElementById(isOfMany ? TOGETHER.finding : `${current().id}-${FORMS[key]}`);
+    form.closest("details").open = true;
+    const field = isOfMany ? form.elements[FIELDS[key]] : form.querySelector("textarea, select");
+    field.focus();
+    pressed.length = 0;
   }
 
   // Asks once more, with what signing freezes; without it what stands in the way is shown.
@@ -183,24 +218,20 @@
     if (key === "j" || key === "k") move(key === "j" ? 1 : -1);
     else if (key === "u") whileKeysWait(undo);
     else if (key === "s") askToSign();
-    else if (key in VERDICTS) judge(VERDICTS[key]);
+    else if (key in VERDICTS) press("check", `[name=verdict][value=${VERDICTS[key]}]`);
+    else if (key in STATES) press("finding", `[name=triage][value=${STATES[key]}]`);
     else if (!current()) return;
-    else if (key === "x") box(current())?.click();
-    else if (box(current())) return;
-    else if (key in STATES) current().querySelector(`[value=${STATES[key]}]`).click();
-    else {
-      const form = document.getElementById(`${current().id}-${FORMS[key]}`);
-      form.closest("details").open = true;
-      form.querySelector("textarea").focus();
-      pressed.length = 0;
-    }
+    else if (key === "x") box(current()).click();
+    else if (kind(current()) === "finding") openForm(key);
   }
 
   document.addEventListener("keydown", (event) => {
     if (event.isComposing || event.altKey || document.querySelector("dialog[open]") || !rows().length) return;
     if (event.target.matches("input:not([type=checkbox]), select, textarea")) {
       if (event.key === "Escape") event.target.blur();
-      else if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) event.target.form?.requestSubmit();
+      else if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+        event.target.form?.requestSubmit(event.target.closest("fieldset")?.querySelector("button"));
+      }
       return;
     }
     if (event.ctrlKey || event.metaKey) return;
@@ -219,12 +250,30 @@
   });
 
   document.addEventListener("change", (event) => {
-    if (event.target.matches("[name=check]")) countChosen();
+    if (!event.target.matches("article [type=checkbox]")) return;
+    countChosen();
+    if (event.target.name === "finding") sayChosen();
   });
 
+  // The people are on the page once: a finding's own form takes them over when it is opened.
+  document.addEventListener(
+    "toggle",
+    (event) => {
+      const own = event.target.open && event.target.querySelector("article [name=assignee]");
+      if (!own) return;
+      const known = [...own.options].map((one) => one.value);
+      for (const one of document.querySelector("#together [name=assignee]").options) {
+        if (!known.includes(one.value)) own.append(new Option(one.text, one.value));
+      }
+    },
+    true,
+  );
+
   document.addEventListener("click", (event) => {
-    if (!event.target.closest("[data-choose-undecided]")) return;
-    const open = rows().filter((row) => box(row) && isOpen(row));
+    if (event.target.closest("[href='#together']")) document.getElementById("together-box").open = true;
+    const wanted = event.target.closest("[data-choose]")?.dataset.choose;
+    if (!wanted) return;
+    const open = rows().filter((row) => kind(row) === wanted && isOpen(row));
     const isAll = open.every((row) => box(row).checked);
     for (const row of open) box(row).checked = !isAll;
     countChosen();

@@ -356,6 +356,87 @@ def test_a_verdict_on_nothing_says_where_checks_are_chosen(review: Review) -> No
         refused = ask(person(Role.REVIEWER, name), name, review, verdict="pass")
         assert refused.status_code == 422
         assert "チェックが選ばれていません。" in refused.content.decode()
+
+
+def boxes(*findings: Finding) -> list[str]:
+    """The values of the findings' boxes as a page shows them now."""
+    for one in findings:
+        one.refresh_from_db()
+    return [f"{one.public_id}:{one.revision}" for one in findings]
+
+
+def test_several_findings_are_decided_together_without_a_script(review: Review) -> None:
+    client, (one, other, third) = person(Role.REVIEWER), Finding.objects.filter(result__review=review)[:3]
+    assert f'value="{one.public_id}:{one.revision}"' in shown(client, review)
+    given = {"finding": boxes(one, other), "triage": "rejected", "reason": "対象外の章", "expires_at": "2999-01-01"}
+    answer = ask(client, "findings-decide", review, **given)
+    assert answer.headers["Location"] == f"/reviews/{review.public_id}/#findings"
+    for finding in (one, other, third):
+        finding.refresh_from_db()
+    assert [finding.triage for finding in (one, other, third)] == ["rejected", "rejected", "open"]
+    assert {one.triage_reason, other.triage_reason} == {"対象外の章"}
+    (line,) = AuditEvent.objects.filter(action="FINDING_TRIAGE", resource=f"review:{review.public_id}")
+    assert sorted(line.details["findings"]) == sorted([one.public_id, other.public_id])
+
+
+def test_findings_are_assigned_at_home_one_by_one_and_together(review: Review) -> None:
+    client, (one, other) = person(Role.REVIEWER), Finding.objects.filter(result__review=review)[:2]
+    User.objects.filter(username="点検者").update(last_name="佐藤", first_name="花子")
+    page = shown(client, review)
+    assert '<option value="点検者">佐藤 花子</option>' in page
+    due = timezone.localdate() + timedelta(days=7)
+    ask(client, "findings-decide", review, finding=boxes(one, other), assignee="点検者", due_on=due.isoformat())
+    ask(client, "findings-decide", review, finding=boxes(other), assignee="", due_on=(due + timedelta(1)).isoformat())
+    for finding in (one, other):
+        finding.refresh_from_db()
+    assert [(f.assignee and f.assignee.username, f.due_on, f.triage) for f in (one, other)] == [
+        ("点検者", due, "open"),
+        ("点検者", due + timedelta(1), "open"),
+    ]
+    assert shown(client, review).count('<option value="点検者" selected>佐藤 花子</option>') == 2
+    page = shown(person(Role.READER, "読者"), review)
+    assert "担当者: 佐藤 花子" in page
+    assert str(due) in page
+    send(client, review, one, assignee="", due_on="", revision=one.revision)
+    one.refresh_from_db()
+    assert (one.assignee, one.due_on) == (None, None)
+    page = send(client, review, one, assignee="いない人", due_on="", revision=one.revision).content.decode()
+    assert "いない人" in page
+    assert 'role="alert"' in page
+
+
+def test_several_findings_of_which_somebody_changed_one_stay_as_they_are(review: Review) -> None:
+    client, (one, other) = person(Role.REVIEWER), Finding.objects.filter(result__review=review)[:2]
+    chief = person(Role.REVIEWER, "課長")
+    User.objects.filter(username="課長").update(last_name="鈴木", first_name="一郎")
+    marked = boxes(one, other)
+    send(chief, review, other, triage="rejected", revision=other.revision)
+    answer = ask(client, "findings-decide", review, finding=marked, triage="accepted", reason="書きかけの理由")
+    assert answer.status_code == 409
+    page = answer.content.decode()
+    assert "鈴木 一郎 が" in page
+    assert "書きかけの理由" in page
+    assert f'value="{marked[0]}" checked' in page
+    assert not re.search(rf'value="{other.public_id}:\d+" checked', page)  # to be looked at first
+    one.refresh_from_db()
+    assert one.triage == "open"
+    assert ask(client, "findings-decide", review, triage="accepted").status_code == 422
+    assert "担当者か対応期限" in ask(client, "findings-decide", review, finding=boxes(one)).content.decode()
+    assert ask(client, "findings-decide", review, finding=one.public_id, triage="accepted").status_code == 422
+
+
+def test_several_findings_are_decided_by_those_who_decide(review: Review) -> None:
+    finding = first(review)
+    given = {"finding": boxes(finding), "triage": "fixed"}
+    for one in (person(Role.READER, "読者"), client_of(new_user())):
+        assert ask(one, "findings-decide", review, **given).status_code == 404
+    page = shown(person(Role.READER, "別の読者"), review)
+    assert 'id="together"' not in page
+    assert 'name="finding"' not in page
+    finding.refresh_from_db()
+    assert finding.triage == "open"
+
+
 def test_findings_have_no_number_while_more_may_come_before_them(review: Review) -> None:
     client = person(Role.READER)
     assert re.search(r"<h4>1\. ", shown(client, review))

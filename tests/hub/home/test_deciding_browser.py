@@ -8,8 +8,11 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webdriver import WebDriver
+from selenium.webdriver.support.ui import Select
 
 from hub.access.models import AuditEvent
 from hub.access.permissions import Role
@@ -68,8 +71,8 @@ def test_a_review_is_finished_with_the_pointer_on_a_narrow_page(
     for number in range(15):
         presses.click("article[data-state=open] [value=accepted]")
         presses.wait_until_left(total - number - 1)
-    presses.click("[data-choose-undecided]")
-    assert narrow.find_element(By.CSS_SELECTOR, "[data-chosen]").text == str(total - 15)
+    presses.click("[data-choose=check]")
+    assert narrow.find_element(By.CSS_SELECTOR, "[data-chosen=check]").text == str(total - 15)
     presses.click("#verdicts [value=not_applicable]")
     presses.wait_until_left(0)
     said = narrow.find_element(By.ID, "decided")
@@ -95,7 +98,7 @@ def test_what_somebody_decided_meanwhile_is_told_and_shown_and_what_was_typed_st
         verdict="pass",
         reason="確認",
     )
-    presses.click("[data-choose-undecided]")
+    presses.click("[data-choose=check]")
     browser.find_element(By.CSS_SELECTOR, "#verdicts [name=reason]").send_keys("画面だけの変更である")
     presses.click("#verdicts [value=not_applicable]")
     said = wait(browser, lambda one: one.find_element(By.ID, "decided").text)
@@ -110,6 +113,10 @@ def test_what_somebody_decided_meanwhile_is_told_and_shown_and_what_was_typed_st
     assert browser.get_log("browser") == []  # type: ignore[attr-defined]
 
 
+BROKEN_KEYS = """
+const keys = [...document.querySelectorAll("main kbd")];
+return keys.filter((one) => one.getClientRects().length > 1).map((one) => one.textContent);
+"""
 WIDTH_OF_PLACEHOLDER = """
 const field = document.querySelector("#verdicts [name=reason]"), style = getComputedStyle(field);
 const pen = document.createElement("canvas").getContext("2d");
@@ -123,6 +130,7 @@ def test_the_field_of_the_reason_shows_its_placeholder_and_a_key_takes_back(
     narrow: WebDriver, review: Review, live_server: Any
 ) -> None:
     presses = open_review(narrow, live_server, review)
+    assert narrow.execute_script(BROKEN_KEYS) == []
     assert narrow.execute_script(WIDTH_OF_PLACEHOLDER) > 0
     narrow.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {**NARROW, "width": 1366})
     assert narrow.execute_script(WIDTH_OF_PLACEHOLDER) > 0
@@ -150,3 +158,73 @@ def test_who_was_faster_with_a_finding_is_told_once(
     assert browser.find_element(By.ID, "decided").text == ""
     finding.refresh_from_db()
     assert finding.triage == "rejected"
+
+
+def states(review: Review) -> list[str]:
+    return sorted(set(Finding.objects.filter(result__review=review).values_list("triage", flat=True)))
+
+
+def choose_two(presses: Presses) -> list[str]:
+    """Choose the finding that the keys are at and the next one, and give their ids."""
+    found = []
+    for key in ("", "j"):
+        if key:
+            presses.send(key)
+        found.append(presses.current())
+        presses.send("x")
+    assert presses.browser.find_element(By.CSS_SELECTOR, "[data-chosen=finding]").get_attribute("textContent") == "2"
+    return found
+
+
+def test_several_findings_are_decided_and_assigned_with_the_keyboard_alone(
+    browser: WebDriver,  # noqa: F811
+    review: Review,
+    live_server: Any,
+    reader: User,  # noqa: F811
+) -> None:
+    presses = open_review(browser, live_server, review)
+    presses.send("j")
+    chosen = Finding.objects.filter(public_id__in=choose_two(presses))
+    presses.send("r")
+    wait(browser, lambda _one: chosen.filter(triage="rejected").count() == 2)
+    assert Finding.objects.filter(result__review=review, triage="rejected").count() == 2
+    said = browser.find_element(By.ID, "decided")
+    wait(browser, lambda _one: said.text == said.get_attribute("data-saved"))
+    presses.send("u")
+    wait(browser, lambda _one: said.text == said.get_attribute("data-taken-back"))
+    assert states(review) == ["open"]
+    choose_two(presses)
+    presses.send("d")
+    field = browser.switch_to.active_element
+    assert field.get_attribute("name") == "assignee"
+    for _option in Select(field).options:
+        if field.get_attribute("value") != reader.username:
+            field.send_keys(Keys.ARROW_DOWN)
+    assert field.get_attribute("value") == reader.username
+    ActionChains(browser).key_down(Keys.CONTROL).send_keys(Keys.ENTER).key_up(Keys.CONTROL).perform()
+    wait(browser, lambda _one: Finding.objects.filter(result__review=review, assignee=reader).count() == 2)
+    assert states(review) == ["open"]
+    assert _broken_rules(browser) == []
+    assert browser.get_log("browser") == []  # type: ignore[attr-defined]
+
+
+def test_a_finding_is_assigned_with_a_day_at_its_own_form(
+    narrow: WebDriver,
+    review: Review,
+    live_server: Any,
+    reader: User,  # noqa: F811
+) -> None:
+    presses = open_review(narrow, live_server, review)
+    presses.send("j")
+    finding = Finding.objects.get(public_id=presses.current())
+    presses.send("d")
+    field = narrow.switch_to.active_element
+    wait(narrow, lambda _one: len(Select(field).options) > 1)
+    Select(field).select_by_value(reader.username)
+    narrow.execute_script("arguments[0].form.elements.due_on.value = '2999-01-31'", field)
+    field.find_element(By.XPATH, "ancestor::form//button").click()
+    wait(narrow, lambda _one: Finding.objects.get(pk=finding.pk).assignee_id == reader.pk)
+    finding.refresh_from_db()
+    assert (str(finding.due_on), finding.triage) == ("2999-01-31", "open")
+    wait(narrow, lambda one: "2999-01-31" in one.find_element(By.ID, finding.public_id).text)
+    assert narrow.execute_script("return document.documentElement.scrollWidth <= innerWidth")
