@@ -53,11 +53,10 @@ def create_dataset(*, principal: Principal, code: str, name: str = "") -> Evalua
     """Make a dataset that only the caller (and superusers) may read. Raises InvalidInput, Conflict when it is there."""
     principal.require_hub(HubRight.EVALUATION)
     check_code(code)
-    if len(name) > LONGEST_NAME or "\0" in name:
-        raise InvalidInput(_("name: expected at most 200 characters."))
+    name = _checked_name(name)
     try:
         with transaction.atomic():
-            made = EvaluationDataset.objects.create(code=code, name=name.strip() or code)
+            made = EvaluationDataset.objects.create(code=code, name=name or code)
             begin(principal, made)
     except IntegrityError as error:
         raise Conflict(_('The code "{given}" is taken.'), code="dataset_exists", given=code) from error
@@ -81,7 +80,7 @@ def change_dataset(
     found = get_dataset(principal, code)
     given = {"name": name, "is_nightly": is_nightly, "guards": guards}
     if name is not None:
-        found.name = name.strip()[:LONGEST_NAME] or code
+        found.name = _checked_name(name) or code
     if is_nightly is not None:
         found.is_nightly = is_nightly
     if guards is not None:
@@ -93,6 +92,12 @@ def change_dataset(
         if changed := {key: value for key, value in given.items() if value is not None}:
             record(principal, "CHANGE", code, **changed)
     return list_datasets(principal).filter(pk=found.pk).first() or found
+
+
+def _checked_name(name: str) -> str:
+    if len(name) > LONGEST_NAME or "\0" in name:
+        raise InvalidInput(_("name: expected at most 200 characters."))
+    return name.strip()
 
 
 def _checked_guards(guards: Sequence[str]) -> list[str]:
