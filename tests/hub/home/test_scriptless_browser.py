@@ -64,7 +64,7 @@ def test_a_question_is_answered_and_a_finding_decided(
     assert finding is not None
     browser.get(f"{live_server.url}/reviews/{review.public_id}/")
     until(browser, f"#{finding.public_id} [value=accepted]").click()
-    until(browser, "#review-state")
+    until(browser, f"#{finding.public_id}[data-state=accepted]")  # of the page that answers
     finding.refresh_from_db()
     assert finding.triage == "accepted"
 

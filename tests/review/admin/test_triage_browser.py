@@ -97,9 +97,11 @@ def test_a_finding_is_given_to_somebody_until_a_day_and_the_versions_are_gone_th
     browser.get(live_server.url + reverse("admin:review_review_triage", args=[review.pk]))
     finding_id = str(wait(browser, shown_id))
     send(browser, "d")
+    browser.execute_script("document.activeElement.dataset.ofBefore = '1'")
     send(browser, Keys.DOWN)
     wait(browser, lambda one: revision_of(one, finding_id) == 1)
-    wait(browser, lambda one: one.find_element(By.CSS_SELECTOR, "[data-triage-assignee]").get_attribute("value"))
+    wait(browser, lambda one: not one.find_elements(By.CSS_SELECTOR, "[data-of-before]"))  # it was fetched again
+    assert browser.find_element(By.CSS_SELECTOR, "[data-triage-assignee]").get_attribute("value")
     send(browser, "d")
     send(browser, Keys.TAB)
     browser.execute_script("document.activeElement.value = '2099-12-31'; document.activeElement.dataset.ofBefore = '1'")
