@@ -1,7 +1,8 @@
 """Reading the notes of a copy that people have written into: what they replied, and the words that are there now.
 
 Run in parser children. Gives a JSON object: ``format``, and ``notes``, each with ``text``, ``replies`` as [author, day
-or "", text], ``is_done``, and ``words`` that it is on (null where the format does not say).
+or "", text], ``is_done``, ``words`` that it is on (null where the format does not say), and ``is_cut``, whether more
+words than these follow.
 """
 
 from __future__ import annotations
@@ -42,12 +43,16 @@ LONGEST_WORDS = 10_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Marked:
-    """What a comment is on: its words, None for a mere place, and between which texts of its story they stand."""
+    """What a comment is on: its words, None for a mere place, and between which texts of its story they stand.
+
+    ``is_cut``: there are more words than were kept.
+    """
 
     story: str
     start: int
     end: int
     words: str | None
+    is_cut: bool = False
 
 
 def read_notes(path: Path, *, limits: ParseLimits, folder: Path, filename: str) -> str:
@@ -77,8 +82,10 @@ def copy_format(path: Path, filename: str, limits: ParseLimits) -> str:
     return found
 
 
-def _note(text: str, replies: list[list[str]], *, is_done: bool, words: str | None) -> dict[str, Any]:
-    return {"text": text, "replies": replies, "is_done": is_done, "words": words}
+def _note(
+    text: str, replies: list[list[str]], *, is_done: bool, words: str | None, is_cut: bool = False
+) -> dict[str, Any]:
+    return {"text": text, "replies": replies, "is_done": is_done, "words": words, "is_cut": is_cut}
 
 
 def _word(path: Path, _limits: ParseLimits) -> list[dict[str, Any]]:
@@ -107,7 +114,8 @@ def _word(path: Path, _limits: ParseLimits) -> list[dict[str, Any]]:
             comment_text(one),
             replies[own],
             is_done=threads.get(own, ("", False))[1],
-            words=marked[number].words if (number := one.get(qn("w:id"), "")) in marked else None,
+            words=place.words if (place := marked.get(one.get(qn("w:id"), ""))) else None,
+            is_cut=place is not None and place.is_cut,
         )
         for one in comments
         if _first_of_thread(own := _paragraph_id(one), threads) == own
@@ -198,7 +206,7 @@ def _marked_in(root: Element, story: str) -> dict[str, _Marked]:
         elif element.tag == range_end:
             start, first = begun.pop(number, (at, length))
             spans[number] = first, min(length, first + LONGEST_WORDS)
-            found[number] = _Marked(story=story, start=start, end=at, words="")
+            found[number] = _Marked(story=story, start=start, end=at, words="", is_cut=length - first > LONGEST_WORDS)
         elif element.tag == reference:
             found.setdefault(number, _Marked(story=story, start=at, end=at, words=None))
         else:

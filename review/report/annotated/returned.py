@@ -25,7 +25,10 @@ _SHOWN_WORDS = 200
 
 @dataclass(slots=True, kw_only=True)
 class _Said:
-    """All that a file says of one finding. ``words`` are those under its notes by their index, None if not known."""
+    """All that a file says of one finding. ``words`` are those under its notes by their index, None if not known.
+
+    ``cut`` are the indexes of notes with more words than were read.
+    """
 
     number: int
     finding_id: str
@@ -33,6 +36,7 @@ class _Said:
     replies: list[tuple[str, date | None, str]] = field(default_factory=list)
     is_done: bool = False
     words: dict[int, str | None] = field(default_factory=dict)
+    cut: set[int] = field(default_factory=set)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,16 +56,19 @@ class Quoted:
     words: str
     quote: str
 
-    def is_changed(self, now: str) -> bool:
+    def is_changed(self, now: str, *, is_cut: bool = False) -> bool | None:
         """Whether the quote is not there any more, or, where the words never had it as it is, whether these changed.
 
-        A day that another program writes in another form is the same one.
+        A day that another program writes in another form is the same one. None where that may stand in what was cut
+        off ``now``.
         """
         day = read_day(self.words)
         if day is not None and day == read_day(now):
             return False
         before, quote, after = map(fold_compact, (self.words, self.quote, now))
-        return quote not in after if quote and quote in before else before != after
+        if quote and quote in before:
+            return False if quote in after else None if is_cut else True
+        return True if before != after else None if is_cut else False
 
 
 Originals = Mapping[tuple[str, int], Quoted]
@@ -147,6 +154,8 @@ def _add(said: dict[str, _Said], block: _Block, note: Mapping[str, Any]) -> None
     )
     one.is_done |= bool(note["is_done"])
     one.words[block.index] = note["words"]
+    if note["is_cut"]:
+        one.cut.add(block.index)
     if block.below:
         one.replies.append(("", None, block.below))
     for author, day, text in note["replies"]:
@@ -178,6 +187,10 @@ def _row(one: _Said, originals: Originals) -> AnswerRow:
         values |= {"answered_by": one.replies[-1][0][: LIMITS["answered_by"]], "answered_on": one.replies[-1][1]}
     if one.is_done or changed:
         values["triage"] = Triage.FIXED.value
+    if not values and _may_be_changed(one, originals):
+        raise BadValueError(
+            _("There are so many words under the comment that not all were read. Say by hand whether they changed.")
+        )
     return AnswerRow(
         row=one.number,
         number=one.number,
@@ -189,12 +202,22 @@ def _row(one: _Said, originals: Originals) -> AnswerRow:
 
 
 def _changed_words(one: _Said, originals: Originals) -> Iterator[str]:
-    for index, now in sorted(one.words.items()):
-        before = originals.get((one.finding_id, index))
-        if now is not None and before is not None and before.is_changed(now):
+    for before, now, is_changed in _compared(one, originals):
+        if is_changed:
             yield _("Changed in the document: “{before}” → “{now}”").format(
                 before=_short(before.words), now=_short(now) or _("(deleted)")
             )
+
+
+def _may_be_changed(one: _Said, originals: Originals) -> bool:
+    return any(is_changed is None for _before, _now, is_changed in _compared(one, originals))
+
+
+def _compared(one: _Said, originals: Originals) -> Iterator[tuple[Quoted, str, bool | None]]:
+    for index, now in sorted(one.words.items()):
+        before = originals.get((one.finding_id, index))
+        if now is not None and before is not None:
+            yield before, now, before.is_changed(now, is_cut=index in one.cut)
 
 
 def _short(text: str) -> str:

@@ -41,3 +41,12 @@ def test_what_hides_is_asked_of_each_change_and_not_for_each_word_in_it(
 
     assert found["1"].words == "新" * texts + "末"
     assert len(asked) == 2 * (depth + 1)
+
+
+@pytest.mark.parametrize(("texts", "is_cut"), [(9, False), (10, True)])
+def test_a_note_says_whether_more_words_follow_than_are_read(
+    texts: int, is_cut: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(returned, "LONGEST_WORDS", 10)
+    found = returned._marked_in(paragraph(1, texts), "document")["1"]
+    assert (found.is_cut, len(found.words or "")) == (is_cut, 10)

@@ -18,7 +18,8 @@ from hub.access.principals import Classification
 from hub.core.errors import Conflict, InvalidInput
 from knowledge.models import Document
 from review.models import Finding, Review
-from review.report.annotated.returned import Quoted, _blocks
+from review.report.annotated.references import reference_line
+from review.report.annotated.returned import Quoted, _blocks, read_returned
 from review.report.answers import apply_answers, preview_answers
 from review.runs.finding_schemas import FindingOut
 from review.runs.reviews import review_facts
@@ -169,6 +170,20 @@ def test_changed_words_are_proposed_as_fixed_and_become_the_next_version(reviewe
     assert following.checklist_version == reviewed.checklist_version
     with pytest.raises(Conflict):
         apply_answers(OPERATOR, reviewed.public_id, content, next_version=True)
+
+
+def test_a_change_behind_the_words_that_are_read_under_a_comment_is_said_to_be_unknown():
+    line = reference_line("rev_0123456789ab", "fnd_0123456789ab", 1)
+    note = {"text": f"【指摘 7】\n{line}", "replies": [], "is_done": False, "words": "長" * 10_000, "is_cut": True}
+    originals = {("fnd_0123456789ab", 1): Quoted(words="要件FR-001を満たす", quote="FR-001")}
+
+    unknown = read_returned("rev_0123456789ab", [note], originals)
+    replied = read_returned("rev_0123456789ab", [note | {"replies": [["山田", "2026-03-31", "同じです。"]]}], originals)
+    whole = read_returned("rev_0123456789ab", [note | {"is_cut": False}], originals)
+
+    assert ([error.row for error in unknown.errors], unknown.rows) == ([7], [])
+    assert (replied.errors, [row.values["text"] for row in replied.rows]) == ([], ["同じです。"])
+    assert (whole.errors, [row.values["triage"] for row in whole.rows]) == ([], ["fixed"])
 
 
 def test_the_next_version_goes_to_the_document_and_not_to_an_open_one_at_its_path(reviewed):
