@@ -24,6 +24,7 @@ from django.test import Client, override_settings
 from django.urls import URLPattern, reverse
 
 from hub.access.sessions import CONFIRMED
+from hub.admin_site.pages import FETCHED
 from hub.site.api import api
 from hub.site.urls import urlpatterns
 from tests.access.answers import Answer, Observed
@@ -47,6 +48,7 @@ SAID_NO = (
     "Select a valid choice",
     "doesn’t exist",
 )
+PARTS = ("review_review_triage_check", "review_review_triage_finding")  # a browser is led to their page
 JSON_BODY = "json:"  # before the name of a page that takes JSON, and before what it is sent
 GUIDELINE = "# 指針\n\n## 1. 記載\n\n### 1.1 性能\n\n性能の目標を書く。\n".encode()
 CONFIRM_EVERY_S = 60.0
@@ -76,11 +78,12 @@ def empty_templates() -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Address:
-    """Where a door is: a method and a path, with what is sent there."""
+    """Where a door is: a method and a path, with what is sent there, as a script of a page does for a part of it."""
 
     method: str
     path: str
     form: dict[str, Any]
+    is_part: bool = False
 
 
 def addresses(hub: PeopledHub) -> dict[str, Address]:
@@ -90,7 +93,8 @@ def addresses(hub: PeopledHub) -> dict[str, Address]:
         path, form = _filled(pattern, hub), _form(hub, str(pattern.name))
         for method in METHODS:
             if method == "POST" or JSON_BODY not in form:
-                found[f"{method} {pattern.name}"] = Address(method=method, path=path, form=form)
+                name = str(pattern.name)
+                found[f"{method} {name}"] = Address(method=method, path=path, form=form, is_part=name in PARTS)
     for model in admin.site._registry:
         found |= {f"page {model._meta.label_lower} {page}": one for page, one in _of_model(model, hub)}
     return found
@@ -216,7 +220,9 @@ class Browser:
                 body = address.form[JSON_BODY]
                 response: Any = self._client.post(address.path, body, content_type="application/json")
             else:
-                response = getattr(self._client, address.method.lower())(address.path, _with_files(address.form))
+                send = getattr(self._client, address.method.lower())
+                headers = {"X-Requested-With": FETCHED} if address.is_part else {}
+                response = send(address.path, _with_files(address.form), headers=headers)
             if response.streaming and not response.is_async:
                 b"".join(response)
             transaction.set_rollback(True)
