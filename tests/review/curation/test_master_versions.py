@@ -14,30 +14,12 @@ from hub.core.errors import Conflict, Forbidden, InvalidInput
 from review.curation import item_lint, master_versions
 from review.masters.content import ItemContent, diff_masters
 from review.masters.lint import lint_item, lint_master
-from review.masters.listing import content_of, get_checklist, item_versions_of, list_check_items, version_in_force
+from review.masters.listing import content_of, item_versions_of, list_check_items, version_in_force
 from review.models import CheckListVersion, MasterStatus
 from review.runs.reading_item import reading_item
-from tests.factories import hub_curator, new_collection, principal_with
+from tests.factories import new_collection, principal_with
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def curator() -> Principal:
-    return hub_curator()
-
-
-@pytest.fixture
-def second() -> Principal:
-    """Somebody else, who publishes what the curator wrote."""
-    return hub_curator()
-
-
-@pytest.fixture
-def current() -> CheckListVersion:
-    version = version_in_force(get_checklist("test-plan"))
-    assert version is not None
-    return version
 
 
 def item(code: str = "X-01", **changes: Any) -> ItemContent:
