@@ -46,7 +46,7 @@ class Recordings(Protocol):
         ...
 
     def add(self, rows: Sequence[RecordedAnswer]) -> RecordedAnswer:
-        """Keep a checked answer under its keys, and give what is kept under the first: another one that came before."""
+        """Record a checked answer under its keys; return what the first key has, which may be an earlier answer."""
         ...
 
 
