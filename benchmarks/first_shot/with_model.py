@@ -398,8 +398,8 @@ def _read_whole(source: Source, document_id: str, provider: Any, options: ModelO
     ]
     missing = {topic.code for topic in topics if not read.topics.get(topic.code, True)}
     labels = {topic.code: topic.label_ja for topic in topics}
-    told = {code: f"「{labels[code]}」についての記述がありません。" for code in sorted(missing - read.not_needed)}
-    shown = [*found, *(ModelDefect(category="coverage", spans=(), message=message) for message in told.values())]
+    messages = {code: f"「{labels[code]}」についての記述がありません。" for code in sorted(missing - read.not_needed)}
+    shown = [*found, *(ModelDefect(category="coverage", spans=(), message=message) for message in messages.values())]
     unsaid = {topic.code for topic in topics if topic.code not in read.topics}
     for case in cases_of(source):
         code = case.get("topic", "")
@@ -434,7 +434,7 @@ def _read_whole(source: Source, document_id: str, provider: Any, options: ModelO
             message=message,
             quotes=(),
         )
-        for message in told.values()
+        for message in messages.values()
     ]
     done.findings = lines
     return done

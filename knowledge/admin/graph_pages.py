@@ -38,7 +38,7 @@ FACTS: Mapping[str, Promise] = {
     "edition": _("Edition"),
     "note": _("note"),
 }
-"""What properties that documents and masters write are called; those that curators add have names of their own."""
+"""Names of the properties that documents and masters write; those that curators add have names of their own."""
 FOR_PROGRAMS = frozenset(
     {"name", "code", "document_id", "defined_in", "start_offset", "end_offset", "role", "prefix", "level", "number"}
     | {"domain", "checklist", "check_type", "priority"}
@@ -92,7 +92,7 @@ def _picture(principal: Principal, found: GraphResult) -> dict[str, Any]:
 
 
 def _facts(properties: Mapping[str, Any], types: Mapping[str, str]) -> dict[str, str]:
-    """What people are told of a node, by the name of each fact."""
+    """Return the properties of a node that people are shown: the value of each in words, by its name in words."""
     words = {**types, **dict(ArticleSeverity.choices), "True": _("Yes"), "False": _("No")}
     return {
         str(FACTS.get(name, name)): str(words.get(str(value), value))

@@ -186,7 +186,7 @@ def reset(version_id: int) -> None:
 def queue(version_id: int) -> None:
     """Queue a version's next stage: among pages for OCR, in the queue of imports, or among people's work.
 
-    So messages of an import never stand before other people's: where thousand of them wait, nobody has to pass them.
+    The queue is chosen before the message is sent, so that other people's messages never wait behind an import's.
     """
     enqueue(next_task(version_id), version_id=version_id)
 

@@ -20,7 +20,7 @@ def rules_put_before_a_model() -> frozenset[str]:
 
 
 def is_put_before_a_model(rule_id: str, data: Mapping[str, Any]) -> bool:
-    """Tell whether a second opinion is asked on a finding: a judgement, or what is about a form.
+    """Return whether a second opinion is asked on a finding: a judgement, or what is about a form.
 
     >>> is_put_before_a_model("terminology.variant", {"kind": "synonym"})
     True

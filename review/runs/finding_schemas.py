@@ -111,7 +111,7 @@ class FindingOut(BaseModel):
 
     @property
     def counter(self) -> str:
-        """What stands before the message on pages and in reports: the number, once it is final."""
+        """The number with a full stop, for pages and reports to put before the message; empty while the review runs."""
         return f"{self.number}. " if self.number else ""
 
 

@@ -76,10 +76,10 @@ def test_the_picture_gets_neighbours_with_links_to_their_passages(project):
     assert {edge["type"] for edge in found["edges"]} >= {"DEFINES", "TRACES_TO"}
 
 
-def test_the_picture_tells_of_a_node_in_words(project):
+def test_the_picture_shows_the_properties_of_a_node_in_words(project):
     for_programs = {"role": "downstream", "defined_in": "doc_x"}
-    told = {"label": "予約", "mentions": 1, "required": True, "室": "1"}
-    GraphNode.objects.filter(name="FR-001").update(properties=told | for_programs)
+    shown = {"label": "予約", "mentions": 1, "required": True, "室": "1"}
+    GraphNode.objects.filter(name="FR-001").update(properties=shown | for_programs)
     client = client_of(make_user("佐藤", is_superuser=True))
     found = client.get(reverse("admin:hub_graph_data"), {"entity": "FR-001"}).json()
     requirement = next(node for node in found["nodes"] if node["name"] == "FR-001")
