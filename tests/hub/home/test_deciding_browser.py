@@ -203,6 +203,7 @@ def test_several_findings_are_decided_and_assigned_with_the_keyboard_alone(
     assert field.get_attribute("value") == reader.username
     ActionChains(browser).key_down(Keys.CONTROL).send_keys(Keys.ENTER).key_up(Keys.CONTROL).perform()
     wait(browser, lambda _one: Finding.objects.filter(result__review=review, assignee=reader).count() == 2)
+    wait(browser, lambda _one: said.text == said.get_attribute("data-saved"))  # the page is as it is now
     assert states(review) == ["open"]
     assert _broken_rules(browser) == []
     assert browser.get_log("browser") == []  # type: ignore[attr-defined]
