@@ -178,6 +178,7 @@ def reset(version_id: int) -> None:
         ocr_pages=None,
         ocr_pages_read=None,
         ocr_started_at=None,
+        goes_first=False,
         reset_at=Now(),
         queued_at=Now(),
     )
@@ -217,13 +218,16 @@ def is_one_of_many(version_id: int) -> bool:
 
 
 def let_go_first(version_id: int) -> None:
-    """Have a version that a review waits for worked on before the import that it came with. Permissions: the caller's.
+    """Have a version that a review waits for worked on before the import that it came with, MANY of an owner at a time.
 
     Its message in the queue of imports finds nothing left to do, or is a second worker's: leases know of both.
+    Permissions are the caller's to check. Three queries at most.
     """
     waiting = DocumentVersion.objects.filter(pk=version_id, status__in=NOT_YET_READ, goes_first=False)
-    if waiting.update(goes_first=True):
-        queue_on_commit(version_id)
+    first = DocumentVersion.objects.filter(status__in=NOT_YET_READ, goes_first=True)
+    for owner in waiting.values_list("document__owner", flat=True):
+        if first.filter(document__owner=owner)[:MANY].count() < MANY and waiting.update(goes_first=True):
+            queue_on_commit(version_id)
 
 
 def give_leases_back(versions: QuerySet[DocumentVersion]) -> None:

@@ -181,13 +181,19 @@ def _kind(forms: tuple[str, ...]) -> Kind:
 
 
 def _distinct(found: list[Spellings]) -> Iterator[Spellings]:
-    """Drop a group that only repeats places of a larger one: ユーザ/ユーザー inside ユーザID/ユーザーID."""
+    """Drop a group that only repeats places of a larger one: ユーザ/ユーザー inside ユーザID/ユーザーID.
+
+    Two names or capitals beside small letters may be of two things; such a group leaves others their own finding.
+    """
     covered: set[int] = set()
+    covered_by_facts: set[int] = set()
     for group in sorted(found, key=lambda each: (-each.count, each.forms[0][0])):
         places = {position for _, where in group.forms for each in where for position in range(each.start, each.end)}
         rarer = {each.start for _, where in group.forms[1:] for each in where}
-        if not rarer <= covered:
+        is_fact = group.kind not in (Kind.CASE, Kind.SYNONYM)
+        if not rarer <= (covered_by_facts if is_fact else covered):
             covered |= places
+            covered_by_facts |= places if is_fact else set()
             yield group
 
 

@@ -34,9 +34,10 @@ _LONGEST_COVER_LINE = 60
 
 @rule(MISSING, tags=("coverage",), defaults={"topics": (), "except": ()}, reads_topics=True)
 def missing_topic(target: RuleInput) -> RuleOutcome:
-    """Report each expected topic that is missing or only named, but for the one that a manual is on by its title.
+    """Report each expected topic that is missing or only named.
 
-    Those that another document usually has are one finding.
+    Those that another document usually has are one finding. The topic that a manual is on by its title is to be looked
+    at where lines are near to it: the title alone, which its author writes, treats nothing.
     ``params["topics"]`` narrows the codes looked at; those in ``except`` are another check item's to tell.
     """
     others = set(target.params.get("except", ()))
@@ -47,10 +48,10 @@ def missing_topic(target: RuleInput) -> RuleOutcome:
     absent = (CoverageStatus.MISSING, CoverageStatus.MENTIONED)
     is_strange = is_hardly_known(target, every)
     own = topic_of_instructions(target)
-    lacking = [each for each in judged if each.status in absent and each.topic != own]
+    lacking = [each for each in judged if each.status in absent]
     elsewhere = left_to_others(target, lacking)
     due = [each for each in lacking if elsewhere is None or each not in elsewhere.judged]
-    findings = [_missing_finding(each, every, target, is_strange=is_strange) for each in due]
+    findings = [_missing_finding(each, every, target, is_strange=is_strange or each.topic == own) for each in due]
     if elsewhere is not None:
         findings.append(_elsewhere_finding(elsewhere, target))
     return RuleOutcome(findings=tuple(findings), examined=len(judged))

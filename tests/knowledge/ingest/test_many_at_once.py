@@ -89,6 +89,19 @@ def test_one_that_a_review_waits_for_goes_before_its_import(
     assert pipeline.next_task(last.pk) == "knowledge.advance_version"
 
 
+def test_reviews_of_a_whole_import_let_a_few_of_it_go_first_until_they_are_read(tmp_path: Path):
+    many = brought(person("importer"), tmp_path, 2 * pipeline.MANY + 2)
+    for version in many:
+        pipeline.let_go_first(version.pk)
+    first = DocumentVersion.objects.filter(goes_first=True)
+    assert first.count() == pipeline.MANY
+    first.update(status=DocumentStatus.READY)
+    pipeline.let_go_first(many[-1].pk)
+    assert first.count() == pipeline.MANY + 1
+    pipeline.reset(many[-1].pk)
+    assert first.count() == pipeline.MANY
+
+
 @pytest.mark.parametrize("status", [DocumentStatus.READY, DocumentStatus.READING, DocumentStatus.FAILED])
 def test_one_that_is_read_or_waits_for_ocr_has_nothing_to_go_before(tmp_path: Path, status):
     (version,) = brought(person("importer"), tmp_path, 1)

@@ -99,6 +99,12 @@ def test_a_role_with_a_japanese_and_an_english_name_is_told():
     assert variants(text) == [{"管理者": 1, "Administrator": 1}]
 
 
+def test_a_second_name_for_a_thing_takes_no_spelling_into_its_finding():
+    text = "ユーザを登録する。ユーザを消す。ユーザーを探す。ユーザーを止める。利用者に知らせる。"
+    found = outcome_of("terminology.variant", rule_input(text)).findings
+    assert {"long_vowel", "synonym"} <= {each.data["kind"] for each in found}
+
+
 def test_params_allow_forms_and_replace_the_synonyms():
     assert variants("サーバとサーバー。", ignore=["サーバ"]) == []
     assert variants("発注者が決める。委託者が払う。", synonyms=[["発注者", "委託者"]]) == [{"発注者": 1, "委託者": 1}]
