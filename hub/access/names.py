@@ -23,6 +23,12 @@ def name_of(user: AbstractBaseUser) -> str:
     return (full_name(user) if isinstance(user, AbstractUser) else "") or user.get_username()
 
 
+def name_with_login(user: AbstractBaseUser) -> str:
+    """A person's whole name with the user name, 佐藤 花子 (hsato), which nobody else has; or the user name alone."""
+    name, login = name_of(user), user.get_username()
+    return login if name == login else f"{name} ({login})"
+
+
 def called_like(people: QuerySet[User], words: str) -> QuerySet[User]:
     """Keep the people in whose user name, or family and given name, each of some words is found.
 

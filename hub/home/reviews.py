@@ -112,7 +112,7 @@ def render_review(request: HttpRequest, review_id: str, *, refused: Refused | No
         refused_on_top=None if is_in_place else refused,
         keys=KEYS,
         signed=sign_off_labels([row])[row.pk],
-        people=people_to_assign(row) if decides else {},
+        people=people_to_assign(principal, row) if decides else {},
         groups=_groups(row, facts, comments_in(principal, row)),
         checks=_checks(row, facts, names),
         verdict_buttons=verdict_buttons(),

@@ -130,7 +130,7 @@ def triage(request: HttpRequest, pk: int) -> HttpResponseBase:
         verdicts=dict(VERDICTS),
         verdict_buttons=verdict_buttons(),
         items=sorted({one.check_item_id for one in facts.findings}),
-        people=people_to_assign(review),
+        people=people_to_assign(principal, review),
         offer=offer,
         conditions=differing_conditions(principal, offer.base, review) if offer else [],
         marks=dict(CarryMark.choices),
@@ -187,20 +187,19 @@ def finding(request: HttpRequest, pk: int, finding_id: str) -> HttpResponse:
     if not is_fetched(request):
         return redirect(desk_address(review, finding_id))
     others = [item for item in found.evidence if item.document_id != review.document_id_text]
-    names = names_in(review)
     context = {
         "row": _row(found),
-        "names": names,
+        "names": names_in(review),
         "finding": found,
         "suggestions": facts.suggestions_by_finding().get(finding_id, []),
         "passages": _passages(review, found),
         "quotes_of_others": quotes_of(others, quoted_documents(review, facts), address=passage_link),
         "history": [
-            (event, _event_text(event.kind, event.before, names), _event_text(event.kind, event.after, names))
+            (event, _event_text(event.kind, event.before), _event_text(event.kind, event.after))
             for event in finding_history(principal, finding_id)
         ],
         "states": Triage.choices,
-        "people": people_to_assign(review),
+        "people": people_to_assign(principal, review),
         "carried_state": label(Triage.choices, found.carried.triage) if found.carried else "",
         "may_keep": may_keep_cases(principal),
         "original": _original(found, review),
@@ -218,9 +217,7 @@ def _original(found: FindingOut, review: Review) -> str:
     return f"{reverse('passage', args=[review.document_id_text])}?{urlencode({**span, 'part': 'original'})}"
 
 
-def _event_text(kind: str, value: str, names: Mapping[str, str]) -> str:
-    if kind == EventKind.ASSIGN:
-        return names.get(value, value)
+def _event_text(kind: str, value: str) -> str:
     return label(Triage.choices, value) if kind in (EventKind.TRIAGE, EventKind.REOPEN, EventKind.CARRY) else value
 
 

@@ -10,8 +10,8 @@ from django.db.models import Q
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from hub.access.names import name_of
-from hub.access.principals import Classification
+from hub.access.names import name_with_login
+from hub.access.principals import Classification, Principal
 from hub.access.services import cleared_for, principal_for_user
 from hub.core.errors import InvalidInput
 from knowledge.models import CollectionGrant
@@ -21,20 +21,22 @@ from review.runs.finding_schemas import FindingOut
 MOST_OFFERED = 200
 
 
-def people_to_assign(review: Review) -> dict[str, str]:
-    """The names, by user name, of those who may be given a review's findings, at most MOST_OFFERED. One query.
+def people_to_assign(principal: Principal, review: Review) -> dict[str, str]:
+    """The names, by user name, of those who are offered for a review's findings, at most MOST_OFFERED. One query.
 
-    They have a role in force in the document's collection, or are superusers, and their ceiling reaches all documents
-    of the review. Expects what ``get_review`` selects.
+    They are the caller, and who has a role in force in the document's collection, as far as their ceiling reaches all
+    documents of the review. Superusers without a role there may be given findings, too, but not everybody who decides
+    is told of them: only those are offered who have one already. Expects what ``get_review`` selects.
     """
     if review.version is None:
         return {}
     document = review.version.document
     level = max(document.classification, document.collection.classification, review.related_level or 0)
     holders = CollectionGrant.objects.in_force().filter(collection=document.collection_id).holders()
-    may_read = Q(pk__in=holders.values("pk")) | Q(is_superuser=True)
-    people = User.objects.filter(may_read, cleared_for(Classification(level)), is_active=True)
-    return {person.get_username(): name_of(person) for person in people.order_by("username")[:MOST_OFFERED]}
+    assigned = Finding.objects.filter(result__review=review).values("assignee")
+    offered = Q(pk__in=holders.values("pk")) | Q(pk=principal.user_id) | Q(is_superuser=True, pk__in=assigned)
+    people = User.objects.filter(offered, cleared_for(Classification(level)), is_active=True)
+    return {person.get_username(): name_with_login(person) for person in people.order_by("username")[:MOST_OFFERED]}
 
 
 def find_assignee(name: str | None, findings: Iterable[Finding]) -> User | None:

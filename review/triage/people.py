@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from django.contrib.auth.models import User
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
-from hub.access.names import name_of
+from hub.access.names import name_with_login
 from review.models import Finding, FindingEvent, ResultDecision, Review, Signature
 
 
 def names_in(review: Review) -> dict[str, str]:
     """The names, by user name, of those who decided, commented or signed in a review, or are to work on its findings.
 
-    Who is no user, as programs are, is not among them, nor whose account is gone: histories keep their user names. One
-    query. Permissions are not applied: the review is one that the reader may see.
+    Histories keep the user names of their day. One that stands there for anybody but the account that has it today, who
+    was renamed, is gone or was a program, is not among them, and is to be shown as it is stored. One query. Permissions
+    are not applied: the review is one that the reader may see.
     """
     parts = (
         FindingEvent.objects.filter(finding__result__review=review).values("actor"),
@@ -24,4 +25,17 @@ def names_in(review: Review) -> dict[str, str]:
     had_part = Q()
     for part in parts:
         had_part |= Q(pk__in=part)
-    return {person.get_username(): name_of(person) for person in User.objects.filter(had_part)}
+    people = _only_they_had_the_name(User.objects.filter(had_part), review)
+    return {person.get_username(): name_with_login(person) for person in people}
+
+
+def _only_they_had_the_name(people: QuerySet[User], review: Review) -> QuerySet[User]:
+    """Keep the people under whose user name nothing is stored that somebody else did, in any review of the document:
+    what was decided in an earlier one is carried over with the name alone.
+    """
+    reviews = Review.objects.filter(document_id_text=review.document_id_text).values("pk")
+    name, own = OuterRef("username"), OuterRef("pk")
+    events = FindingEvent.objects.filter(finding__result__review__in=reviews, actor_name=name).exclude(actor=own)
+    decisions = ResultDecision.objects.filter(result__review__in=reviews, actor_name=name).exclude(actor=own)
+    signatures = Signature.objects.filter(review__in=reviews, signer_name=name).exclude(signer=own)
+    return people.filter(~Exists(events), ~Exists(decisions), ~Exists(signatures))

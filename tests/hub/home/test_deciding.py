@@ -15,9 +15,14 @@ from django.utils import timezone
 
 from hub.access.models import AuditEvent
 from hub.access.permissions import Role
+from hub.access.principals import local_operator
 from hub.access.services import principal_for_user
 from knowledge.models import Collection
 from review.models import CheckResult, Finding, FindingEvent, ResultDecision, Review
+from review.runs import execution
+from review.runs.reviews import start_review
+from review.triage.carry_over import carry_triage
+from review.triage.decisions import TriageChange, triage_finding
 from review.triage.signing import sign_off
 from tests.factories import new_user
 from tests.hub.admin.support import client_of, grant
@@ -383,7 +388,7 @@ def test_findings_are_assigned_at_home_one_by_one_and_together(review: Review) -
     client, (one, other) = person(Role.REVIEWER), Finding.objects.filter(result__review=review)[:2]
     User.objects.filter(username="点検者").update(last_name="佐藤", first_name="花子")
     page = shown(client, review)
-    assert '<option value="点検者">佐藤 花子</option>' in page
+    assert '<option value="点検者">佐藤 花子 (点検者)</option>' in page
     due = timezone.localdate() + timedelta(days=7)
     ask(client, "findings-decide", review, finding=boxes(one, other), assignee="点検者", due_on=due.isoformat())
     ask(client, "findings-decide", review, finding=boxes(other), assignee="", due_on=(due + timedelta(1)).isoformat())
@@ -393,9 +398,9 @@ def test_findings_are_assigned_at_home_one_by_one_and_together(review: Review) -
         ("点検者", due, "open"),
         ("点検者", due + timedelta(1), "open"),
     ]
-    assert shown(client, review).count('<option value="点検者" selected>佐藤 花子</option>') == 2
+    assert shown(client, review).count('<option value="点検者" selected>佐藤 花子 (点検者)</option>') == 2
     page = shown(person(Role.READER, "読者"), review)
-    assert "担当者: 佐藤 花子" in page
+    assert "担当者: 佐藤 花子 (点検者)" in page
     assert str(due) in page
     send(client, review, one, assignee="", due_on="", revision=one.revision)
     one.refresh_from_db()
@@ -414,7 +419,7 @@ def test_several_findings_of_which_somebody_changed_one_stay_as_they_are(review:
     answer = ask(client, "findings-decide", review, finding=marked, triage="accepted", reason="書きかけの理由")
     assert answer.status_code == 409
     page = answer.content.decode()
-    assert "鈴木 一郎 が" in page
+    assert "鈴木 一郎 (課長) が" in page
     assert "書きかけの理由" in page
     assert f'value="{marked[0]}" checked' in page
     assert not re.search(rf'value="{other.public_id}:\d+" checked', page)  # to be looked at first
@@ -455,9 +460,59 @@ def test_people_are_called_by_their_names_where_they_decided_and_signed(review: 
     settle_everything(review)
     ask(client, "review-sign", review)
     page = shown(client, review)
-    assert "佐藤 花子: 対象外の章" in page
-    assert page.count("sato") == 0
-    assert "<strong>佐藤 花子</strong>" in page
+    assert "佐藤 花子 (sato): 対象外の章" in page
+    assert page.count("sato") == page.count("佐藤 花子 (sato)") + page.count('value="sato"')
+    assert "<strong>佐藤 花子 (sato)</strong>" in page
+
+
+def test_what_somebody_decided_and_signed_is_not_shown_under_the_name_of_who_has_their_login_now(
+    review: Review,
+) -> None:
+    client, finding = person(Role.REVIEWER, "hsato"), first(review)
+    sato = User.objects.get(username="hsato")
+    User.objects.filter(pk=sato.pk).update(last_name="佐藤", first_name="花子")
+    send(client, review, finding, triage="rejected", reason="対象外の章", revision=finding.revision)
+    settle_everything(review)
+    User.objects.filter(pk=sato.pk).update(username="h.sato")
+    assert "hsato: 対象外の章" in shown(client, review)
+    newcomer = person(Role.REVIEWER, "hsato")
+    User.objects.filter(username="hsato").update(last_name="鈴木", first_name="一郎")
+    finding.refresh_from_db()
+    send(newcomer, review, finding, comment="拝見しました", revision=finding.revision)
+    page = shown(newcomer, review)
+    assert "hsato: 対象外の章" in page
+    assert "鈴木 一郎 (hsato): 対象外の章" not in page
+    ask(newcomer, "review-sign", review)
+    assert "<strong>hsato</strong>" in shown(newcomer, review)
+
+
+def test_a_carried_decision_is_not_shown_under_the_name_of_who_has_the_login_now(review: Review) -> None:
+    person(Role.REVIEWER, "hsato")
+    sato, finding = User.objects.get(username="hsato"), first(review)
+    triage_finding(
+        principal=principal_for_user(sato),
+        finding_id=finding.public_id,
+        change=TriageChange(triage="rejected", reason="対象外の章"),
+    )
+    later = start_review(principal=local_operator(), document_id=review.document_id_text)
+    execution.execute(later.pk)
+    carry_triage(principal=local_operator(), review_id=later.public_id)
+    User.objects.filter(pk=sato.pk).update(username="h.sato")
+    newcomer = person(Role.REVIEWER, "hsato")
+    User.objects.filter(username="hsato").update(last_name="鈴木", first_name="一郎")
+    send(newcomer, later, first(later), comment="拝見しました", revision=first(later).revision)
+    page = shown(newcomer, later)
+    assert "hsato: 対象外の章" in page
+    assert "鈴木 一郎 (hsato): 対象外の章" not in page
+
+
+def test_administrators_without_a_role_are_not_told_to_who_assigns(review: Review) -> None:
+    client, finding = person(Role.REVIEWER), first(review)
+    chief = new_user(username="chief-admin", is_superuser=True)
+    assert "chief-admin" not in shown(client, review)
+    assert 'value="chief-admin"' in shown(client_of(chief), review)
+    send(client, review, finding, assignee="chief-admin", due_on="", revision=finding.revision)
+    assert '<option value="chief-admin" selected>' in shown(client, review)
 
 
 def test_a_review_whose_only_signature_does_not_count_waits_for_no_second_one(review: Review, settings: Any) -> None:

@@ -43,7 +43,7 @@ def test_those_who_may_read_the_review_are_offered_and_nobody_whose_role_has_end
     CollectionGrant.objects.create(user=handed_on, until=timezone.now() + timedelta(days=1), delegator=ended, **grants)
     found = get_review(OPERATOR, review.public_id)
     with django_assert_num_queries(1):
-        assert list(people_to_assign(found)) == sorted([own.username, member.username])
+        assert list(people_to_assign(OPERATOR, found)) == sorted([own.username, member.username])
 
 
 def test_people_below_the_document_s_classification_are_not_offered(review: Review):
@@ -53,11 +53,11 @@ def test_people_below_the_document_s_classification_are_not_offered(review: Revi
         CollectionGrant.objects.create(user=user, collection=collection, role=Role.REVIEWER)
     Clearance.objects.create(user=cleared, ceiling=Classification.C3)
     Clearance.objects.create(user=lowered, ceiling=Classification.C1)
-    assert list(people_to_assign(get_review(OPERATOR, review.public_id))) == sorted(
+    assert list(people_to_assign(OPERATOR, get_review(OPERATOR, review.public_id))) == sorted(
         [cleared.username, uncleared.username]
     )
     Document.objects.filter(pk=review.version.document_id).update(classification=Classification.C3)
-    assert list(people_to_assign(get_review(OPERATOR, review.public_id))) == [cleared.username]
+    assert list(people_to_assign(OPERATOR, get_review(OPERATOR, review.public_id))) == [cleared.username]
 
 
 def test_the_due_day_is_set_moved_and_taken_away_and_the_history_keeps_it(review: Review):
