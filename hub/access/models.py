@@ -266,7 +266,7 @@ class AuditEvent(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.action} {self.resource}"
+        return f"{timezone.localtime(self.at):%Y-%m-%d %H:%M} {self.resource}".strip()
 
 
 class AuditSeal(models.Model):

@@ -128,6 +128,8 @@ def _in_words(detail: str, value: object) -> str:
         return str(_("Yes") if value else _("No"))
     if isinstance(value, str):
         return str(CHOICES.get(detail, {}).get(value, value))
+    if value is None or value in ([], {}):
+        return str(_("none"))
     return json.dumps(value, ensure_ascii=False)
 
 

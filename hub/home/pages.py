@@ -94,10 +94,16 @@ def render_home(
 
 def frame_of(request: HttpRequest) -> dict[str, Any]:
     """Give what the frame around each page shows. Without a query, but for who is signed in."""
-    match = request.resolver_match
     return {
-        "menu": [(title, reverse(name), bool(match and match.url_name == name)) for title, name in MENU],
+        "menu": [(title, reverse(name), _place_in_menu(request.path, reverse(name))) for title, name in MENU],
         "signed_in": is_signed_in(request),
         "runs_hub": is_staff(request),
         "here": request.get_full_path(),
     }
+
+
+def _place_in_menu(path: str, entry: str) -> str:
+    """The value of ``aria-current`` of a menu's entry: "page", "true" for a page below it, or empty."""
+    if path == entry:
+        return "page"
+    return "true" if entry != reverse("home") and path.startswith(entry) else ""

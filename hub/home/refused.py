@@ -12,6 +12,9 @@ from review.models import Triage
 from review.report.facts import label, verdict_label
 from review.runs.schemas import ReviewOut
 
+TYPED = ("reason", "waiver_reason", "comment", "expires_at", "due_on")
+"""The fields that people type in."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refused:
@@ -29,7 +32,7 @@ class Refused:
     @property
     def words(self) -> list[str]:
         """What was typed, of the fields that people type in."""
-        return [self.typed[name] for name in ("reason", "comment", "expires_at", "due_on") if self.typed.get(name)]
+        return [self.typed[name] for name in TYPED if self.typed.get(name)]
 
 
 def in_words_of_the_page(refused: Refused, facts: ReviewOut, names: Mapping[str, str]) -> HubError:

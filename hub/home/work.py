@@ -25,7 +25,7 @@ def work(request: HttpRequest) -> HttpResponseBase:
     return render_home(
         request,
         "home/work.html",
-        title=_("What waits for you"),
+        title=_("My work"),
         found=found,
         assigned=[_shown(one) for one in found.assigned.items],
         ending=[_shown(one) for one in found.ending],

@@ -74,11 +74,14 @@ def read_findings_of_form(review: Review, marked: Sequence[str]) -> dict[str, in
 
 def read_change_of_many(asked: Mapping[str, str]) -> TriageChange:
     """Read what a form asks to change of several findings: what its button decides, or else who works on them and until
-    when; of these two what is empty stays. Raises InvalidInput, also where there is nothing to change.
+    when; of these two what is empty stays. A waiver's reason stands beside its day, as ``waiver_reason``, or where
+    those of other decisions stand. Raises InvalidInput, also where there is nothing to change.
     """
+    if asked.get("triage") == Triage.WAIVED:
+        reason = asked.get("waiver_reason") or asked.get("reason")
+        return read_change({"triage": Triage.WAIVED, "reason": reason, "expires_at": asked.get("expires_at")})
     if asked.get("triage"):
-        names = ["triage", "reason", *(["expires_at"] if asked["triage"] == Triage.WAIVED else [])]
-        return read_change({name: asked.get(name) for name in names})
+        return read_change({name: asked.get(name) for name in ("triage", "reason")})
     given = {name: asked[name] for name in ("assignee", "due_on") if asked.get(name)}
     if not given:
         raise InvalidInput(_("Choose who is to work on the findings, or the day when they are due."), field="assignee")

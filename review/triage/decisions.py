@@ -196,6 +196,8 @@ def _check_waiver(change: TriageChange, *, now: datetime) -> None:
                 _("expires_at: only waivers end; leave it out, or set triage to waived."), field="expires_at"
             )
         return
+    if not change.reason.strip() and change.expires_at is None:
+        raise InvalidInput(_("A waiver needs a reason and the day when it ends."), field="reason")
     if not change.reason.strip():
         raise InvalidInput(_("A waiver needs a reason."), field="reason")
     if change.expires_at is None:

@@ -6,7 +6,7 @@
   const STATES = { a: "accepted", r: "rejected", f: "fixed", o: "open" };
   const VERDICTS = { 1: "pass", 2: "warning", 3: "fail", 4: "not_applicable" };
   const FORMS = { w: "waive", c: "comment", d: "assign" };
-  const FIELDS = { w: "expires_at", d: "assignee" }; // of the form for several findings
+  const FIELDS = { w: "waiver_reason", d: "assignee" }; // of the form for several findings
   const UNDECIDED = ["open", "skipped", "error"];
   const TOGETHER = { finding: "together", check: "verdicts" }; // the forms for several rows
   const PARTS = ["review-state", "sign-off-state"]; // what every decision changes

@@ -58,13 +58,15 @@ def test_lines_have_titles_of_what_the_person_may_read_and_ids_alone_of_the_rest
 
 
 def test_the_page_of_a_line_is_called_by_the_name_of_its_action() -> None:
-    record_event(local_operator(), "DOCUMENT_READ", "document:doc_1")
+    record_event(local_operator(), "DOCUMENT_READ", "document:doc_1", asked={})
     line = AuditEvent.objects.get(action="DOCUMENT_READ")
     address = reverse("admin:access_auditevent_change", args=[line.pk])
     shown = client_of(make_user("佐藤", is_superuser=True)).get(address).content.decode()
     title = shown.split("<title>")[1].split("</title>")[0]
     assert "文書を閲覧 document:doc_1 | 監査証跡" in title
     assert "DOCUMENT_READ" not in title
+    assert "DOCUMENT_READ document:doc_1" not in shown  # the way to the page names it, too
+    assert "</span>: なし" in shown
 
 
 def test_the_page_of_a_line_says_in_words_what_it_is_about_mend5(collections: tuple[Collection, Collection]) -> None:

@@ -410,6 +410,28 @@ def test_findings_are_assigned_at_home_one_by_one_and_together(review: Review) -
     assert 'role="alert"' in page
 
 
+def test_several_findings_are_waived_with_reason_and_day_that_stand_together(review: Review) -> None:
+    client, (one, other) = person(Role.REVIEWER), Finding.objects.filter(result__review=review)[:2]
+    day = (timezone.localdate() + timedelta(days=30)).isoformat()
+    given = {"finding": boxes(one, other), "triage": "waived", "reason": ""}
+    page = ask(client, "findings-decide", review, **given, waiver_reason="", expires_at="").content.decode()
+    assert "理由と期限が必要です" in page  # both at once
+    page = ask(client, "findings-decide", review, **given, waiver_reason="次期で対応", expires_at="").content.decode()
+    assert 'name="waiver_reason" maxlength="10000" value="次期で対応"' in page
+    answer = ask(client, "findings-decide", review, **given, waiver_reason="次期で対応", expires_at=day)
+    assert answer.status_code == 302
+    for finding in (one, other):
+        finding.refresh_from_db()
+    assert {(f.triage, f.triage_reason) for f in (one, other)} == {("waived", "次期で対応")}
+
+
+def test_what_chooses_all_open_findings_and_all_undecided_checks_are_two_words(review: Review) -> None:
+    page = shown(person(Role.REVIEWER), review)
+    assert 'data-choose="finding">未対応の指摘をすべて選ぶ<' in page
+    assert 'data-choose="check">未判定をすべて選ぶ ' in page
+    assert '<p class="hint scripted">キー操作' in page
+
+
 def test_several_findings_of_which_somebody_changed_one_stay_as_they_are(review: Review) -> None:
     client, (one, other) = person(Role.REVIEWER), Finding.objects.filter(result__review=review)[:2]
     chief = person(Role.REVIEWER, "課長")

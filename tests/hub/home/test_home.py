@@ -311,7 +311,7 @@ def test_the_guide_says_to_everybody_how_a_review_is_done(browser):
 
 def test_who_has_no_role_is_told_whom_to_ask_in_every_list(browser, document):
     stranger = client_of(new_user(username="新人"))
-    assert "コレクションの権限を運用担当者に依頼" in text_of(stranger, "/documents/")
+    assert "コレクションのロールを運用担当者に依頼" in text_of(stranger, "/documents/")
     for address in ("/documents/", "/reviews/start/"):
         assert "条件に合う文書はありません" not in text_of(stranger, address)
     assert "レビュー担当者のロール" in text_of(browser, "/reviews/start/")
@@ -632,3 +632,12 @@ def test_a_question_that_goes_on_is_asked_whole_and_can_be_asked_as_it_is_typed(
     assert typed
     assert "次の質問として" not in text_of(browser, f"/{typed[1]}")
     assert "次の質問として" not in text_of(browser, f"/?q={quote('移行はいつ行いますか')}&before={quote(QUESTION)}")
+
+
+@pytest.mark.parametrize(
+    ("address", "entry", "value"),
+    [("/reviews/", "/reviews/", "page"), ("/reviews/start/", "/reviews/", "true"), ("/", "/", "page")],
+)
+def test_the_menu_marks_the_entry_that_a_page_is_below(address: str, entry: str, value: str) -> None:
+    menu = client_of(new_user()).get(address).content.decode().split("<nav")[1].split("</nav>")[0]
+    assert re.findall(r'href="([^"]+)" aria-current="([^"]+)"', menu) == [(entry, value)]

@@ -66,9 +66,9 @@ def test_late_findings_come_first_and_say_so(review: Review) -> None:
     page = shown(sato)
     places = [page.index(f"#{one.public_id}") for one in (late, later, undated)]
     assert places == sorted(places)
-    assert page.count("期限切れ：") == 1
-    assert f"期限切れ：{today - timedelta(days=1)}" in page
-    assert f"期限切れ：{today - timedelta(days=1)}" in client_of(sato).get(reverse("work")).content.decode()
+    assert page.count("期限切れ: ") == 1
+    assert f"期限切れ: {today - timedelta(days=1)}" in page
+    assert f"期限切れ: {today - timedelta(days=1)}" in client_of(sato).get(reverse("work")).content.decode()
 
 
 def test_who_lost_the_collection_sees_nothing_of_it_any_more(review: Review) -> None:

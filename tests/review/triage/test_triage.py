@@ -68,6 +68,7 @@ def test_the_review_s_verdict_follows_its_checks(review):
 @pytest.mark.parametrize(
     ("fields", "field"),
     [
+        ({"triage": "waived"}, "reason"),
         ({"triage": "waived", "expires_at": timezone.now() + timedelta(days=1)}, "reason"),
         ({"triage": "waived", "reason": "次期で対応"}, "expires_at"),
         ({"triage": "waived", "reason": "次期で対応", "expires_at": timezone.now() - timedelta(days=1)}, "expires_at"),
