@@ -238,7 +238,7 @@ def test_the_page_offers_it_once_and_shows_the_marks(base, review):
     shown = client.get(page).content.decode()
     assert door not in shown
     part = reverse("admin:review_review_triage_finding", args=[review.pk, twin(review, old).public_id])
-    assert base.public_id in client.get(part).content.decode()
+    assert base.public_id in client.get(part, headers={"X-Requested-With": "fetch"}).content.decode()
 
 
 def test_rest_carries_over_and_shows_where_a_decision_came_from(client, base, review):
