@@ -118,28 +118,34 @@ def measure_set(*, run_id: int) -> None:
 @shared_task(name="knowledge.sweep", ignore_result=True, expires=60)
 def sweep() -> int:
     """Queue again what lost its worker or its task; gives their number. A kind that fails leaves the others theirs."""
-    # how to find the ids of what is lost, and how each is queued
-    kinds: dict[str, tuple[Callable[[], Sequence[int]], Callable[[int], object]]] = {
-        "versions": (pipeline.take_stuck, pipeline.queue),
-        "pages to read": (pipeline.take_stuck_readings, pipeline.queue),
-        "changes of the index": (
-            sending.take_waiting,
-            lambda one: enqueue("knowledge.send_index_changes", generation_id=one),
+    kinds: dict[str, Callable[[], Sequence[int]]] = {
+        "versions": pipeline.queue_stuck,
+        "pages to read": pipeline.queue_stuck_readings,
+        "changes of the index": lambda: _queue_each(
+            sending.take_waiting(), task="knowledge.send_index_changes", argument="generation_id"
         ),
-        "embedding sets": (builds.take_waiting, lambda one: enqueue("knowledge.build_embedding_set", set_id=one)),
-        "graphs of documents": (graph.take_due, lambda one: enqueue("knowledge.update_graph", document_pk=one)),
-        "shape checks": (shape_checks.lost_checks, lambda one: enqueue("knowledge.validate_shapes", ontology_id=one)),
-        "pictures": (figures.take_due_figures, lambda one: enqueue("knowledge.describe_figure", figure_pk=one)),
+        "embedding sets": lambda: _queue_each(
+            builds.take_waiting(), task="knowledge.build_embedding_set", argument="set_id"
+        ),
+        "graphs of documents": lambda: _queue_each(
+            graph.take_due(), task="knowledge.update_graph", argument="document_pk"
+        ),
+        "shape checks": lambda: _queue_each(
+            shape_checks.lost_checks(), task="knowledge.validate_shapes", argument="ontology_id"
+        ),
+        "pictures": lambda: _queue_each(
+            figures.take_due_figures(), task="knowledge.describe_figure", argument="figure_pk"
+        ),
     }
+    queued = for_each_row("knowledge.sweep", kinds, lambda kind: kinds[kind](), name=str)
+    return sum(len(ids) for ids in queued.done)
 
-    def queue(kind: str) -> int:
-        find, send = kinds[kind]
-        ids = find()
-        for one in ids:
-            send(one)
-        return len(ids)
 
-    return sum(for_each_row("knowledge.sweep", kinds, queue, name=str).done)
+def _queue_each(ids: Sequence[int], *, task: str, argument: str) -> Sequence[int]:
+    """Queue the task of this name once for each id, given as ``argument``; gives the ids."""
+    for one in ids:
+        enqueue(task, **{argument: one})
+    return ids
 
 
 @shared_task(name="knowledge.validate_shapes", acks_late=True)

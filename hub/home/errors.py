@@ -13,7 +13,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from hub.core.context import request_id
-from hub.core.errors import HubError
+from hub.core.errors import HubError, LimitExceeded
 from hub.core.measures import ERRORS
 from hub.home.policy import POLICY
 from hub.rest import problems
@@ -41,9 +41,12 @@ def error_page(request: HttpRequest, error: HubError) -> HttpResponse:
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """handler400: a problem under /api/, a page elsewhere."""
+    """handler400: a problem under /api/, a page elsewhere, which names the limit that was passed."""
     if problems.is_api_call(request):
         return problems.respond_to_exception(request, exception)
+    error = to_hub_error(exception)
+    if isinstance(error, LimitExceeded):
+        return error_page(request, error)
     return _page(request, 400, _("This can't be read"), _("The hub could not read what your browser sent."))
 
 

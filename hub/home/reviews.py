@@ -41,7 +41,7 @@ from review.runs.finding_schemas import FindingOut, certainty_label, sure_first
 from review.runs.related import MAX_RELATED, related_before
 from review.runs.reviews import ReviewOptions, find_subject, get_review, list_reviews, show_review, start_review
 from review.runs.schemas import ReviewOut
-from review.triage.asked import verdict_buttons
+from review.triage.asked import MOST_TOGETHER, verdict_buttons
 from review.triage.assigning import due_in_words, people_to_assign
 from review.triage.carry_over import carry_offer
 from review.triage.comments import comments_in
@@ -113,6 +113,7 @@ def render_review(request: HttpRequest, review_id: str, *, refused: Refused | No
         keys=KEYS,
         signed=sign_off_labels([row])[row.pk],
         people=people_to_assign(principal, row) if decides else {},
+        most_together=MOST_TOGETHER,
         groups=_groups(row, facts, comments_in(principal, row)),
         checks=_checks(row, facts, names),
         verdict_buttons=verdict_buttons(),

@@ -22,8 +22,9 @@ from hub.access.principals import HubRight, Principal, Scope
 from hub.admin_site.asking import ask_first
 from hub.admin_site.base import HubModelAdmin, holders
 from hub.admin_site.pages import badge, errors_as_messages, principal_of, render_page, two_lines
+from hub.core.errors import Conflict
 from hub.core.languages import shown
-from knowledge.documents.batches import undo_scan
+from knowledge.documents.batches import check_last_scan, scan_batch, undo_scan
 from knowledge.documents.source_previews import preview_source
 from knowledge.documents.source_schemas import TAKEN_BACK, ScanReportOut, scan_report_out
 from knowledge.documents.sources import (
@@ -118,20 +119,30 @@ class SourceAdmin(HubModelAdmin):
 
     @admin.action(description=_("Take back what the last scan took in, and switch off"))
     def undo_last_scan(self, request: HttpRequest, queryset: QuerySet[Source]) -> HttpResponse | None:
+        sources = list(queryset)
+        seen = {source: request.POST.get(_seen_field(source), scan_batch(source)) for source in sources}
+        try:
+            for source, batch in seen.items():
+                check_last_scan(source, batch)
+        except Conflict as conflict:
+            messages.error(request, str(conflict))
+            return None
         asked = ask_first(
             request,
             title=_("Take back what the last scan took in, and switch off"),
             consequence=_(
                 "What the last scan took in is deleted, or is again as it was before; the source is switched off."
             ),
-            rows=[f"{source.name} ({source.location})" for source in queryset],
+            rows=[f"{source.name} ({source.location}): {self.result(source)}" for source in sources],
             button=_("Take back"),
+            said={_seen_field(source): batch for source, batch in seen.items()},
         )
         if asked is not None:
             return asked
-        for name in queryset.values_list("name", flat=True):
+        for source, batch in seen.items():
+            name = source.name
             with errors_as_messages(request):
-                done = undo_scan(principal_of(request), name)
+                done = undo_scan(principal_of(request), name, seen=batch)
                 counts = {"deleted": len(done.deleted), "restored": len(done.restored), "left": done.left}
                 said = _("{name}: {deleted} deleted, {restored} as before, {left} left. It is switched off.")
                 messages.success(request, said.format(name=name, **counts))
@@ -162,6 +173,8 @@ class SourceAdmin(HubModelAdmin):
         """Show, above the form, what a first scan would go through, until there was one."""
         source = self.get_object(request, unquote(object_id))
         context = extra_context or {}
+        if source is not None:
+            context |= {"seen_field": _seen_field(source)}
         if request.method == "GET" and source is not None and not source.report and self.has_change_permission(request):
             with errors_as_messages(request):
                 preview = preview_source(
@@ -208,6 +221,11 @@ class SourceAdmin(HubModelAdmin):
             return "-"
         lines = format_html_join("", "<li>{}: {}</li>", ((item.path, item.reason) for item in report.failures))
         return format_html("<ul>{}</ul>", lines)
+
+
+def _seen_field(source: Source) -> str:
+    """The field of a form that says which scan of a source its page showed, by the scan's batch."""
+    return f"seen-{source.pk}"
 
 
 def _counts(report: ScanReportOut) -> str:

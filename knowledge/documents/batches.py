@@ -18,7 +18,7 @@ from knowledge.documents.documents import changeable_document
 from knowledge.documents.reindexing import MOST_AT_ONCE, Retried, retry_documents, start_version
 from knowledge.documents.source_schemas import TAKEN_BACK
 from knowledge.documents.sources import get_source, update_source
-from knowledge.models import Document, DocumentStatus, DocumentType, DocumentVersion, UploadBatch
+from knowledge.models import Document, DocumentStatus, DocumentType, DocumentVersion, Source, UploadBatch
 from knowledge.models.documents import IN_WORK
 
 MOST_UNDONE = 200
@@ -83,25 +83,49 @@ def undo_batch(principal: Principal, name: str) -> Undone:
     return _undo(principal, _find(principal, name))
 
 
-def undo_scan(principal: Principal, source: str) -> Undone:
+def undo_scan(principal: Principal, source: str, *, seen: str | None = None) -> Undone:
     """Take back what the last scan of a source took in, and watch the source no longer: the next scan would take it in
     again. What the scan retired stays retired.
+
+    ``seen`` is the batch of the scan that is meant; None: whichever is the last.
 
     What becomes of each document is as for :func:`undo_batch`, by the caller's own rights.
 
     :raises NotFound: there is no such source that the caller curates, or its last scan took nothing in.
     :raises Forbidden: the caller does not say what is watched.
+    :raises Conflict: another scan than the one that was seen is the last by now.
     """
     found = get_source(principal, source)
     principal.require_hub(HubRight.OPERATION)
-    batch = UploadBatch.objects.filter(owner=None, name=found.report.get("batch", "")).first()
-    if batch is None:
-        raise NotFound(_('The last scan of "{name}" took nothing in.'), code="batch_not_found", name=source)
-    switched_off = update_source(principal=principal, name=source, enabled=False)
+    with transaction.atomic():
+        last = Source.objects.select_for_update().get(pk=found.pk)
+        if seen is not None:
+            check_last_scan(last, seen)
+        batch = UploadBatch.objects.filter(owner=None, name=scan_batch(last)).first()
+        if batch is None:
+            raise NotFound(_('The last scan of "{name}" took nothing in.'), code="batch_not_found", name=source)
+        update_source(principal=principal, name=source, enabled=False)
     undone = _undo(principal, batch)
-    switched_off.report["state"] = TAKEN_BACK
-    switched_off.save(update_fields=["report"])
+    with transaction.atomic():  # it may have been switched on and scanned meanwhile
+        for last in Source.objects.select_for_update().filter(pk=found.pk, report__batch=batch.name):
+            last.report["state"] = TAKEN_BACK
+            last.save(update_fields=["report"])
     return undone
+
+
+def scan_batch(source: Source) -> str:
+    """The name of the batch of a source's last scan, which may have taken nothing in; empty before the first one."""
+    return str(source.report.get("batch", ""))
+
+
+def check_last_scan(source: Source, seen: str) -> None:
+    """Raise Conflict if the source's last scan is another than the one of the batch ``seen``."""
+    if scan_batch(source) != seen:
+        raise Conflict(
+            _('"{name}" was scanned again meanwhile. Look at what that scan took in before you take it back.'),
+            code="scanned_meanwhile",
+            name=source.name,
+        )
 
 
 def _undo(principal: Principal, batch: UploadBatch) -> Undone:

@@ -235,24 +235,27 @@ def give_leases_back(versions: QuerySet[DocumentVersion]) -> None:
     versions.update(lease_token="", lease_expires_at=None, queued_at=F("created_at"))
 
 
-def take_stuck_readings(limit: int = SWEEP_LIMIT) -> list[int]:
-    """As `take_stuck`, for versions whose pages are to be read with OCR."""
-    return _take((DocumentStatus.READING,), limit)
+def queue_stuck_readings(limit: int = SWEEP_LIMIT) -> list[int]:
+    """As `queue_stuck`, for versions whose pages are to be read with OCR."""
+    return _queue_stuck((DocumentStatus.READING,), limit)
 
 
-def take_stuck(limit: int = SWEEP_LIMIT) -> list[int]:
-    """Find versions in work that nobody works on: their worker died, or their task was lost. Oldest first.
+def queue_stuck(limit: int = SWEEP_LIMIT) -> list[int]:
+    """Queue versions in work that nobody works on: their worker died, or their task was lost. Gives them, oldest first.
 
-    A version given out is not given out again for two leases, so that a long queue is not filled with copies.
+    A version given out is not given out again for two leases, so that a long queue is not filled with copies. Where
+    each belongs is found before any is given out: if the database goes away midway, the next sweep finds all of them.
     """
-    return _take(NOT_YET_READ, limit)
+    return _queue_stuck(NOT_YET_READ, limit)
 
 
-def _take(statuses: Sequence[DocumentStatus], limit: int) -> list[int]:
+def _queue_stuck(statuses: Sequence[DocumentStatus], limit: int) -> list[int]:
     crashed = Q(lease_expires_at__lt=Now())
     lost = Q(lease_expires_at__isnull=True, queued_at__lt=Now() - 2 * lease_duration())
     stuck = DocumentVersion.objects.filter(crashed | lost, free(), status__in=statuses).order_by("queued_at")
     with transaction.atomic():
         ids = list(stuck.select_for_update(skip_locked=True).values_list("pk", flat=True)[:limit])
+        for one in ids:
+            transaction.on_commit(partial(enqueue, next_task(one), version_id=one), robust=True)
         DocumentVersion.objects.filter(pk__in=ids).update(queued_at=Now(), lease_expires_at=None)
     return ids

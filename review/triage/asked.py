@@ -19,6 +19,8 @@ from review.triage.verdicts import PERSONS_VERDICTS, CheckToDecide
 from review.types import Verdict
 
 _NUMBER = re.compile("[0-9]{1,9}", re.ASCII)
+MOST_TOGETHER = 900
+"""Findings or checks of one form: they and its other fields are below MAX_BULK and DATA_UPLOAD_MAX_NUMBER_FIELDS."""
 USUAL_REASONS: Mapping[str, Promise] = {
     Verdict.PASS: _("I looked at the document: it is as the item asks."),
     Verdict.WARNING: _("I looked at the document: something is to be improved."),

@@ -19,7 +19,7 @@ from hub.core.valkey import client_of
 from hub.llm.budget import Budget
 from hub.llm.errors import BudgetExceeded
 from hub.site import alerts, counted_troubles
-from knowledge.ingest.pipeline import reset, take_stuck
+from knowledge.ingest.pipeline import queue_stuck, reset
 from knowledge.models import DocumentVersion
 from mcp_bridge.errors import internal_error
 from review.models import CheckListVersion, Review
@@ -257,7 +257,7 @@ def test_an_old_document_that_is_read_anew_has_waited_since_then(client, receive
     now = samples(client.get("/metrics", headers=HERE).content)
     assert now["hub_index_lag_seconds", ()] < 60
     DocumentVersion.objects.filter(pk=version.pk).update(reset_at=timezone.now() - timedelta(minutes=31))
-    take_stuck()  # a sweep that gives it out again ends no waiting
+    queue_stuck()  # a sweep that gives it out again ends no waiting
     assert "index_lag" in alerts.troubles()
     DocumentVersion.objects.filter(pk=version.pk).update(status="ready", finished_at=timezone.now())
     now = samples(client.get("/metrics", headers=HERE).content)

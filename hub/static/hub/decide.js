@@ -120,6 +120,7 @@
     const row = form.closest("article");
     const given = new FormData(form, button);
     const asked = row ? [row.id] : targets(given).map((one) => one.id);
+    if (isTooMany(asked.length)) return false;
     const isTakenBack = Boolean(button?.hasAttribute("formaction"));
     if (given.has("check") && row) given.set("reason", document.getElementById("verdicts").elements.reason.value);
     const takeBack = isTakenBack ? null : wayBack(row, given);
@@ -132,6 +133,14 @@
     done.push(takeBack);
     if (done.length > MOST_UNDONE) done.shift();
     if (given.get("triage") !== "open") goOn(row ? document.getElementById(row.id) : current());
+    return true;
+  }
+
+  // Returns whether so many rows are more than one form may send, and says so then.
+  function isTooMany(number) {
+    const { most, tooMany } = document.getElementById("decided").dataset;
+    if (number <= Number(most)) return false;
+    say(tooMany);
     return true;
   }
 
@@ -274,8 +283,9 @@
     const wanted = event.target.closest("[data-choose]")?.dataset.choose;
     if (!wanted) return;
     const open = rows().filter((row) => kind(row) === wanted && isOpen(row));
-    const isAll = open.every((row) => box(row).checked);
-    for (const row of open) box(row).checked = !isAll;
+    const first = isTooMany(open.length) ? open.slice(0, Number(document.getElementById("decided").dataset.most)) : open;
+    const isAll = first.every((row) => box(row).checked);
+    for (const row of first) box(row).checked = !isAll;
     countChosen();
   });
 })();

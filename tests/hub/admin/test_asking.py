@@ -55,6 +55,29 @@ def test_a_scan_is_taken_back_after_the_page_that_names_its_source_was_answered(
     assert not source.enabled
 
 
+def test_only_the_scan_that_the_page_showed_is_taken_back() -> None:
+    client = client_of(make_user("佐藤", is_superuser=True))
+    counts = {**dict.fromkeys(("changed", "unchanged", "removed", "failed", "seconds"), 0), "new": 27}
+    report = {"state": "completed", "failures": [], **counts}
+    for name in ("scan-1", "scan-2"):
+        UploadBatch.objects.create(name=name)
+    source = Source.objects.create(
+        name="共有", kind="folder", location="/srv/共有", enabled=True, report={**report, "batch": "scan-1"},
+        collection=Collection.objects.get(slug="default"),
+    )  # fmt: skip
+    page = client.get(reverse("admin:knowledge_source_change", args=[source.pk])).content.decode()
+    assert f'<input type="hidden" name="seen-{source.pk}" value="scan-1">' in page
+    address = reverse("admin:knowledge_source_changelist")
+    pressed = {"action": "undo_last_scan", "_selected_action": [source.pk], f"seen-{source.pk}": "scan-1"}
+    asked = client.post(address, pressed)
+    assert "新規 27" in asked.content.decode()
+    Source.objects.update(report={**report, "batch": "scan-2"})
+    for answer in (yes_to(asked), pressed):
+        assert "もう一度スキャン" in client.post(address, answer, follow=True).content.decode()
+        source.refresh_from_db()
+        assert source.enabled
+
+
 def test_the_page_of_a_source_scans_it_and_says_what_happens_next(settings: Any) -> None:
     settings.CONFIG = settings.CONFIG.model_copy(update={"hub_source_roots": ("/srv",)})
     client = client_of(make_user("佐藤", is_superuser=True))

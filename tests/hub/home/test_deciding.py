@@ -21,6 +21,7 @@ from knowledge.models import Collection
 from review.models import CheckResult, Finding, FindingEvent, ResultDecision, Review
 from review.runs import execution
 from review.runs.reviews import start_review
+from review.triage.asked import MOST_TOGETHER
 from review.triage.carry_over import carry_triage
 from review.triage.decisions import TriageChange, triage_finding
 from review.triage.signing import sign_off
@@ -450,6 +451,19 @@ def test_several_findings_of_which_somebody_changed_one_stay_as_they_are(review:
     assert ask(client, "findings-decide", review, triage="accepted").status_code == 422
     assert "担当者か対応期限" in ask(client, "findings-decide", review, finding=boxes(one)).content.decode()
     assert ask(client, "findings-decide", review, finding=one.public_id, triage="accepted").status_code == 422
+
+
+def test_as_many_are_taken_at_once_as_the_page_says_and_of_more_the_limit_is_named(
+    review: Review, settings: Any
+) -> None:
+    client, given = person(Role.REVIEWER), {"triage": "accepted", "reason": "", "expires_at": "", "due_on": ""}
+    assert f'data-most="{MOST_TOGETHER}"' in shown(client, review)
+    marked = boxes(first(review))
+    assert ask(client, "findings-decide", review, finding=marked * MOST_TOGETHER, **given).status_code == 302
+    too_many = marked * settings.DATA_UPLOAD_MAX_NUMBER_FIELDS
+    refused = ask(client, "findings-decide", review, finding=too_many, **given)
+    assert refused.status_code == 413
+    assert f"フィールドは {settings.DATA_UPLOAD_MAX_NUMBER_FIELDS} 個" in refused.content.decode()
 
 
 def test_several_findings_are_decided_by_those_who_decide(review: Review) -> None:

@@ -209,6 +209,30 @@ def test_several_findings_are_decided_and_assigned_with_the_keyboard_alone(
     assert browser.get_log("browser") == []  # type: ignore[attr-defined]
 
 
+def test_no_more_are_chosen_and_sent_than_can_be_changed_at_once(
+    browser: WebDriver,  # noqa: F811
+    review: Review,
+    live_server: Any,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("hub.home.reviews.MOST_TOGETHER", 2)
+    presses = open_review(browser, live_server, review)
+    presses.send("j")
+    browser.find_element(By.CSS_SELECTOR, "#together-box > summary").click()
+    presses.click("[data-choose=finding]")
+    chosen, said = (browser.find_element(By.CSS_SELECTOR, one) for one in ("[data-chosen=finding]", "#decided"))
+    assert chosen.get_attribute("textContent") == "2"
+    assert said.text == said.get_attribute("data-too-many")
+    browser.find_elements(By.CSS_SELECTOR, "[name=finding]")[2].click()
+    assert chosen.get_attribute("textContent") == "3"
+    presses.send("a")
+    wait(browser, lambda _one: said.text == said.get_attribute("data-too-many"))
+    assert states(review) == ["open"]
+    browser.find_elements(By.CSS_SELECTOR, "[name=finding]")[2].click()
+    presses.send("a")
+    wait(browser, lambda _one: Finding.objects.filter(result__review=review, triage="accepted").count() == 2)
+
+
 def test_a_finding_is_assigned_with_a_day_at_its_own_form(
     narrow: WebDriver,
     review: Review,

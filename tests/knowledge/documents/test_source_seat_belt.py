@@ -10,13 +10,14 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.urls import reverse
 
-from hub.access.principals import Role, local_operator
-from hub.core.errors import Forbidden, InvalidInput, NotFound
+from hub.access.principals import Principal, Role, local_operator
+from hub.core.errors import Conflict, Forbidden, InvalidInput, NotFound
 from hub.core.lease import LeaseLost, claim
+from knowledge.documents import batches
 from knowledge.documents.batches import undo_scan
 from knowledge.documents.source_previews import preview_source
 from knowledge.documents.sources import update_source
-from knowledge.models import Collection, Document, Source
+from knowledge.models import Collection, Document, Source, UploadBatch
 from knowledge.sources import FileUnreadable, FolderReader, SourceUnavailable
 from tests.factories import new_collection, principal_with
 from tests.knowledge.documents.source_support import live_paths, run, state, watch, work_off
@@ -200,6 +201,39 @@ def test_a_scan_is_taken_back_as_one_and_not_taken_in_again(desk):
     assert live_paths() == {"案内.md", "規程/旅費.md", "規程/会議.txt"}
     again = undo_scan(OPERATOR, source.name)
     assert (again.deleted, again.restored) == ((), ())
+
+
+def test_another_scan_than_the_one_that_was_seen_is_not_taken_back(desk):
+    source = watch(desk)
+    run(source)
+    seen = source.report["batch"]
+    (desk / "新規.md").write_text("# 新規\n\n後から。\n", encoding="utf-8")
+    run(source)
+    with pytest.raises(Conflict, match="もう一度スキャン"):
+        batches.undo_scan(OPERATOR, source.name, seen=seen)
+    source.refresh_from_db()
+    assert source.enabled
+    assert len(live_paths()) == 4
+    assert batches.undo_scan(OPERATOR, source.name, seen=source.report["batch"]).deleted == ("新規.md",)
+
+
+def test_a_scan_that_ends_while_an_earlier_one_is_taken_back_keeps_its_report(desk, monkeypatch):
+    source = watch(desk)
+    run(source)
+    real = batches._undo
+
+    def undo_slowly(principal: Principal, batch: UploadBatch) -> batches.Undone:
+        done = real(principal, batch)
+        update_source(principal=OPERATOR, name=source.name, enabled=True)
+        run(source)
+        return done
+
+    monkeypatch.setattr(batches, "_undo", undo_slowly)
+    batches.undo_scan(OPERATOR, source.name)
+    scanned = source.report
+    source.refresh_from_db()
+    assert source.report == scanned
+    assert source.report["state"] == "completed"
 
 
 def test_only_who_says_what_is_watched_takes_a_scan_back(desk):

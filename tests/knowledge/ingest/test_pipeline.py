@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+from django.db import OperationalError, connection
 from django.db.models import F
 from django.db.models.functions import Now
 
@@ -95,7 +96,7 @@ def test_a_crash_in_the_middle_of_embedding_leaves_the_same_rows_as_one_clean_ru
     _crash_after_two_batches(version, monkeypatch)
     assert 0 < ChunkVector.objects.count() < Chunk.objects.count()
     DocumentVersion.objects.filter(pk=version.pk).update(lease_expires_at=Now() - timedelta(seconds=1))
-    assert pipeline.take_stuck() == [version.pk]
+    assert pipeline.queue_stuck() == [version.pk]
     work_through(version.document)
     assert rows() == clean
 
@@ -152,8 +153,31 @@ def test_an_unexpected_error_pauses_and_after_the_last_try_fails_visibly(version
 
 def test_what_waits_in_a_long_queue_is_not_queued_again_every_few_seconds(version):
     DocumentVersion.objects.filter(pk=version.pk).update(queued_at=Now() - timedelta(minutes=5))
-    assert pipeline.take_stuck() == [version.pk]
-    assert pipeline.take_stuck() == []
+    assert pipeline.queue_stuck() == [version.pk]
+    assert pipeline.queue_stuck() == []
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_a_sweep_was_giving_out_when_the_database_went_away_is_found_by_the_next_one(
+    version, tmp_path, monkeypatch
+):
+    other = upload_text(local_operator(), tmp_path, "# 別\n\n本文。", name="別.md").document.latest_version
+    both = [version.pk, other.pk]
+    DocumentVersion.objects.filter(pk__in=both).update(queued_at=Now() - timedelta(minutes=5))
+    real = pipeline.next_task
+
+    def end_the_connection_at_the_second(version_id: int) -> str:
+        if version_id == other.pk:
+            with connection.cursor() as cursor:
+                cursor.execute("SELECT pg_terminate_backend(pg_backend_pid())")
+        return real(version_id)
+
+    monkeypatch.setattr(pipeline, "next_task", end_the_connection_at_the_second)
+    with pytest.raises(OperationalError):
+        pipeline.queue_stuck()
+    connection.close()
+    monkeypatch.setattr(pipeline, "next_task", real)
+    assert sorted(pipeline.queue_stuck()) == both
 
 
 def test_a_document_deleted_while_at_work_ends_the_work_quietly(version, monkeypatch):
