@@ -13,7 +13,6 @@ from typing import Any
 from urllib.parse import urlencode
 
 import pytest
-from axe_core_python.selenium import Axe
 from django.conf import settings
 from django.test import Client
 from selenium.webdriver.common.by import By
@@ -28,6 +27,7 @@ from knowledge.questions import ask_owner, note_question
 from knowledge.types.search import SearchFilter
 from tests.access.admin_doors import JSON_BODY, Address, Browser, addresses
 from tests.access.people import COLLECTION, PeopledHub, make_peopled_hub
+from tests.axe import broken_rules
 from tests.factories import upload_file, work_through
 from tests.hub.admin.test_browser import PATIENCE_S, chromium  # noqa: F401 (fixture)
 from tests.knowledge.parsers.pdf_writer import PdfPage, write_pdf
@@ -190,7 +190,7 @@ class Look:
         found += [f"squeezed: {one}" for one in self._browser.execute_script(SQUEEZED)]
         for theme, rules in zip(self._themes, ALL_RULES_THEN_THOSE_OF_COLOURS, strict=True):
             self._switch_to(theme)
-            found += [f"in {theme}: {one}" for one in broken_rules(self._browser, rules)]
+            found += [f"in {theme}: {one}" for one in broken_rules(self._browser, **rules)]
         self._themes = self._themes[::-1]
         found += [f"asks elsewhere: {one}" for one in self._browser.execute_script(OF_ELSEWHERE)]
         refused = f"{self._browser.current_url} - Failed to load resource"  # the page itself: it says what it refuses
@@ -202,11 +202,6 @@ class Look:
         scheme = {"name": "prefers-color-scheme", "value": theme}
         self._browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme]})
         self._browser.execute_script(SWITCH, theme)
-
-
-def broken_rules(browser: WebDriver, rules: dict[str, Any]) -> list[str]:
-    violations = Axe().run(browser, options={"resultTypes": ["violations"], **rules})["violations"]
-    return [f"{one['id']} ({one['impact']}): {[node['html'][:160] for node in one['nodes'][:3]]}" for one in violations]
 
 
 def submit(browser: WebDriver, address: Address) -> None:

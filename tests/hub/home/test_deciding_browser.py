@@ -19,9 +19,10 @@ from hub.access.permissions import Role
 from hub.access.principals import local_operator
 from review.models import Finding, ResultDecision, Review
 from review.triage.verdicts import decide_result
+from tests.axe import broken_rules
 from tests.hub.admin.support import grant
 from tests.hub.admin.test_browser import chromium  # noqa: F401 (fixture)
-from tests.hub.home.test_home_browser import _broken_rules, browser, reader  # noqa: F401 (fixtures)
+from tests.hub.home.test_home_browser import browser, reader  # noqa: F401 (fixtures)
 from tests.review.conftest import review_text
 from tests.review.finishing import HOME, UNDECIDED, Presses, design, finish_by_keys, leave_fifteen_findings, wait
 from tests.review.triage.deciding import decide
@@ -54,12 +55,12 @@ def open_review(browser: WebDriver, live_server: Any, review: Review) -> Presses
 def test_a_review_is_finished_with_the_keyboard_alone(browser: WebDriver, review: Review, live_server: Any) -> None:  # noqa: F811
     total = leave_fifteen_findings(review)
     presses = open_review(browser, live_server, review)
-    assert _broken_rules(browser) == []
+    assert broken_rules(browser) == []
     presses.send("j")
     finish_by_keys(presses, review, total=total)
     assert browser.switch_to.active_element.get_attribute("id") == "sign-off-title"
     assert AuditEvent.objects.filter(action="REVIEW_SIGN_OFF", resource=f"review:{review.public_id}").count() == 1
-    assert _broken_rules(browser) == []
+    assert broken_rules(browser) == []
     assert browser.get_log("browser") == []  # type: ignore[attr-defined]
 
 
@@ -205,7 +206,7 @@ def test_several_findings_are_decided_and_assigned_with_the_keyboard_alone(
     wait(browser, lambda _one: Finding.objects.filter(result__review=review, assignee=reader).count() == 2)
     wait(browser, lambda _one: said.text == said.get_attribute("data-saved"))  # the page is as it is now
     assert states(review) == ["open"]
-    assert _broken_rules(browser) == []
+    assert broken_rules(browser) == []
     assert browser.get_log("browser") == []  # type: ignore[attr-defined]
 
 

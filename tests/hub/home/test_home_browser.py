@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from axe_core_python.selenium import Axe
 from django.contrib.auth.models import User
 from openpyxl import Workbook
 from selenium.common.exceptions import StaleElementReferenceException
@@ -28,6 +27,7 @@ from knowledge.types.search import SearchFilter
 from review.models import Finding, Review
 from review.runs import execution
 from review.runs.reviews import start_review
+from tests.axe import broken_rules
 from tests.factories import make_hub_curator, upload_file, work_through
 from tests.hub.admin.support import DESIGN, PASSWORD, add_document, grant
 from tests.hub.admin.test_browser import PATIENCE_S, chromium, wait_for  # noqa: F401 (a fixture)
@@ -261,7 +261,7 @@ def test_the_pages_break_no_rule_of_accessibility_and_fit(
         browser.get(f"{live_server.url}/?q={QUESTION}")
         until(browser, ".answer .chip").click()
         until(browser, "dialog[open] mark")
-        if wrong := _broken_rules(browser):
+        if wrong := broken_rules(browser):
             found["the drawer"] = wrong
     finally:
         command("Emulation.clearDeviceMetricsOverride", {})
@@ -278,16 +278,10 @@ def _wrong(browser: WebDriver, address: str) -> list[str]:
     kilobytes = browser.execute_script(WEIGHT) / 1000
     wider = browser.execute_script("return document.documentElement.scrollWidth - document.documentElement.clientWidth")
     return [
-        *_broken_rules(browser),
+        *broken_rules(browser),
         *([f"{wider} px too wide"] if wider > 0 else []),
         *([f"{kilobytes:.0f} kB"] if kilobytes > MOST_KILOBYTES else []),
     ]
-
-
-def _broken_rules(browser: WebDriver) -> list[str]:
-    """Ask axe, all of its rules."""
-    violations = Axe().run(browser, options={"resultTypes": ["violations"]})["violations"]
-    return [f"{one['id']} ({one['impact']}): {[node['html'][:120] for node in one['nodes'][:3]]}" for one in violations]
 
 
 def until_counted(browser: WebDriver, text: str) -> None:
@@ -324,7 +318,7 @@ def test_mixed_files_are_told_one_by_one_mended_in_place_and_taken_back(
     for document in Document.objects.all():
         work_through(document)
     until_counted(browser, "8 files · ready 4 · needs OCR 1 · failed 3")
-    assert _broken_rules(browser) == []
+    assert broken_rules(browser) == []
     (tmp_path / "直した 基本設計書.md").write_text(DESIGN, encoding="utf-8")
     failed = Document.objects.get(path="壊れた.pdf")
     mend = browser.find_element(By.CSS_SELECTOR, f"#{failed.public_id} [data-mend] [type=file]")
@@ -336,7 +330,7 @@ def test_mixed_files_are_told_one_by_one_mended_in_place_and_taken_back(
     assert (failed.path, failed.document_type_id) == ("壊れた.pdf", "basic_design")
     browser.find_element(By.CSS_SELECTOR, "[data-to-batch] a").click()
     until(browser, "details summary").click()
-    assert _broken_rules(browser) == []
+    assert broken_rules(browser) == []
     browser.find_element(By.CSS_SELECTOR, ".acts details summary").click()
     browser.find_element(By.CSS_SELECTOR, ".acts details button").click()
     assert "8 deleted" in until(browser, ".notice").text
@@ -406,7 +400,7 @@ def test_a_reviewer_decides_on_every_finding_by_keys_and_takes_the_last_one_back
     # what the server refused is noted there by the browser itself
     browser.get_log("browser")  # type: ignore[attr-defined]
     assert browser.get_log("browser") == []  # type: ignore[attr-defined]
-    assert _broken_rules(browser) == []
+    assert broken_rules(browser) == []
 
 
 def test_keys_that_are_pressed_while_a_decision_is_saved_decide_on_the_next_findings(

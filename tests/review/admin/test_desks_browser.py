@@ -12,7 +12,6 @@ from typing import Any
 
 import openpyxl
 import pytest
-from axe_core_python.selenium import Axe
 from django.urls import reverse
 from django.utils import timezone
 from selenium.webdriver.common.by import By
@@ -22,6 +21,7 @@ from selenium.webdriver.support.ui import WebDriverWait
 
 from knowledge.models import Collection, OperationSample
 from review.models import CheckListVersion, Finding, Review
+from tests.axe import broken_rules
 from tests.hub.admin.support import add_document
 from tests.hub.admin.test_browser import PATIENCE_S, chromium, page  # noqa: F401 (fixtures)
 from tests.review.admin.test_pages_browser import RUNS_OFF, picture, resize
@@ -69,12 +69,6 @@ def desks(tmp_path: Path) -> dict[str, str]:
         "reviews": reverse("admin:review_review_changelist"),
         "start": f"{reverse('admin:review_review_start')}?document={review.document_id_text}",
     }
-
-
-def broken_rules(browser: WebDriver) -> list[str]:
-    """Ask axe, all of its rules."""
-    violations = Axe().run(browser, options={"resultTypes": ["violations"]})["violations"]
-    return [f"{one['id']} ({one['impact']}): {[node['html'][:160] for node in one['nodes'][:3]]}" for one in violations]
 
 
 def test_the_desks_are_whole_in_both_languages_wide_and_narrow_light_and_dark(

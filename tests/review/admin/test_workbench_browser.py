@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from axe_core_python.selenium import Axe
 from django.urls import reverse
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
@@ -15,6 +14,7 @@ from selenium.webdriver.support.ui import WebDriverWait
 
 from hub.access.principals import local_operator
 from review.masters.listing import list_check_items
+from tests.axe import broken_rules
 from tests.hub.admin.support import add_document
 from tests.hub.admin.test_browser import PATIENCE_S, chromium, page  # noqa: F401 (fixtures)
 from tests.review.admin.test_pages_browser import RUNS_OFF, picture, resize
@@ -102,7 +102,7 @@ def test_a_pattern_becomes_a_published_item_on_one_page_by_the_keyboard(
     }
     assert list(counts) == list(TITLES)
     assert [count > 0 for count in counts.values()] == [False, True, True]
-    assert Axe().run(browser, options={"resultTypes": ["violations"]})["violations"] == []
+    assert broken_rules(browser) == []
 
     hint = browser.find_element(By.CSS_SELECTOR, "[data-lines=patterns] .hub-hint").text
     assert "「必須」か「禁止」を選び" in hint
