@@ -38,8 +38,8 @@ def page(request: HttpRequest, public_id: str) -> HttpResponseBase:
 
 
 def compared_versions(request: HttpRequest, public_id: str) -> dict[str, Any]:
-    """Compare the versions ``from`` and ``to`` for a template: both, how many lines changed how, a page of rows, and in
-    which conditions the reviews of both differ.
+    """Compare the versions ``from`` and ``to`` for a template: both, how many lines changed how, a page of rows, in
+    which conditions the reviews of both differ, and which versions have none.
 
     Raises as `versions_side_by_side`.
     """
@@ -49,4 +49,10 @@ def compared_versions(request: HttpRequest, public_id: str) -> dict[str, Any]:
     page = Paginator(found.rows, ROWS_PER_PAGE).get_page(request.GET.get("page", "1")[:9])
     old, new = found.reviews
     conditions = differing_conditions(principal, old, new) if old and new else []
-    return {"compared": found.versions, "counts": found.counts, "page": page, "conditions": conditions}
+    return {
+        "compared": found.versions,
+        "counts": found.counts,
+        "page": page,
+        "conditions": conditions,
+        "not_reviewed": found.not_reviewed,
+    }

@@ -4,7 +4,7 @@ differ in is a change of the document.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 from django.utils.translation import gettext as _
@@ -18,7 +18,7 @@ from review.report.facts import step_label
 
 def differing_conditions(principal: Principal, before: Review, now: Review) -> list[str]:
     """Say in the active language in which conditions two reviews differ: check list, related documents, steps with a
-    language model. Empty where in none. Two queries.
+    language model. Empty where in none. Four queries.
 
     Related documents that the caller may not read are left out. Expects the check lists to be selected.
     """
@@ -40,12 +40,23 @@ def _checklist(review: Review) -> str:
 
 
 def _related_of(principal: Principal, reviews: Sequence[Review]) -> Mapping[int, list[str]]:
-    """Titles and versions of the related documents that the caller may read, by review."""
-    readable = Document.objects.visible_to(principal).values("pk")
-    rows = RelatedVersion.objects.filter(review__in=reviews, version__document__in=readable)
+    """What the related documents that the caller may read, and those that are deleted, are called, by review.
+
+    They are called by title and version; of several with one title by the path, too.
+    """
+    rows = list(RelatedVersion.objects.filter(review__in=reviews))
+    all_there = Document.objects.filter(public_id__in={row.document_id_text for row in rows})
+    documents = {one.public_id: one for one in all_there.visible_to(principal)}
+    hidden = set(all_there.exclude(public_id__in=documents).values_list("public_id", flat=True))
+    titles = Counter(one.title for one in documents.values())
     found: dict[int, list[str]] = defaultdict(list)
-    for review_id, title, number in rows.values_list("review_id", "version__document__title", "version_number"):
-        found[review_id].append(f"{title} v{number}")
+    for row in rows:
+        document = documents.get(row.document_id_text)
+        if document:
+            place = f" ({document.path})" if titles[document.title] > 1 else ""
+            found[row.review_id].append(f"{document.title}{place} v{row.version_number}")
+        elif row.document_id_text not in hidden:
+            found[row.review_id].append(_("deleted document"))
     return found
 
 

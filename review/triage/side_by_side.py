@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
@@ -26,11 +26,15 @@ Pieces = Sequence[tuple[str, bool]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """A finding at a line, with the review in which it is decided."""
+    """A finding at a line, with the review in which it is decided.
+
+    ``is_still_there`` is said of one of the earlier version that the later one has on the same row.
+    """
 
     finding: FindingOut
     severity: str | Promise
     review: Review
+    is_still_there: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +66,12 @@ class SideBySide:
     counts: Sequence[tuple[str | Promise, int]]
     rows: Sequence[Row]
     reviews: tuple[Review | None, Review | None]
+
+    @property
+    def not_reviewed(self) -> list[int]:
+        """The versions of which no findings are shown, since the reader may read no finished review of them."""
+        numbers = (self.versions.before, self.versions.after)
+        return [number for number, review in zip(numbers, self.reviews, strict=True) if review is None]
 
 
 def versions_side_by_side(
@@ -138,7 +148,9 @@ def _by_line(lines: Sequence[Line | None], found: Sequence[Found], document_id: 
 
 
 def _row(pair: LinePair, old: Sequence[Found], new: Sequence[Found], *, skipped: int) -> Row:
-    return Row(change=pair.change, old=_side(pair.old, old), new=_side(pair.new, new), skipped=skipped)
+    still_there = {one.finding.fingerprint for one in new}
+    marked = [replace(one, is_still_there=one.finding.fingerprint in still_there) for one in old]
+    return Row(change=pair.change, old=_side(pair.old, marked), new=_side(pair.new, new), skipped=skipped)
 
 
 def _side(line: Line | None, found: Sequence[Found]) -> Side | None:

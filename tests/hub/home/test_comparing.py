@@ -11,11 +11,12 @@ from django.urls import reverse
 from hub.access.models import AuditEvent
 from hub.access.permissions import Role
 from hub.access.principals import local_operator
+from knowledge.documents.deletion import delete_document
 from knowledge.models import Collection
 from review.models import Finding, Review, Triage
 from review.runs.related import pin_related
 from review.triage.decisions import TriageChange, triage_findings
-from tests.factories import new_user
+from tests.factories import new_user, upload_text, work_through
 from tests.hub.admin.support import add_document, client_of, grant
 from tests.review.conftest import DESIGN, review_text
 
@@ -66,6 +67,29 @@ def test_the_offer_and_the_comparison_say_under_which_other_conditions_the_earli
     requirements.collection = Collection.objects.create(slug="closed", name="非公開")
     requirements.save(update_fields=["collection"])
     assert "要件定義書" not in shown(client, second)
+
+
+def test_two_related_documents_with_one_title_are_told_apart(versions: tuple[Review, Review], tmp_path: Path) -> None:
+    client, (first, second) = person(Role.REVIEWER), versions
+    compared = reverse("document-compare", args=[second.document_id_text])
+    for review, name in ((first, "旧"), (second, "新")):
+        (tmp_path / name).mkdir()
+        related = add_document(tmp_path / name, text="# 要件定義書\n\nFR-001 予約。\n", filename=f"{name}要件.md")
+        assert related.current_version
+        pin_related(review, [(related, related.current_version)])
+    told = "関連文書: 前回は 要件定義書 (旧要件.md) v1、今回は 要件定義書 (新要件.md) v1"
+    assert told in client.get(compared).content.decode()
+    delete_document(principal=local_operator(), document_id=first.related.get().document_id_text)
+    told = "関連文書: 前回は 削除された文書、今回は 要件定義書 v1"
+    assert told in client.get(compared).content.decode()
+
+
+def test_a_version_without_a_finished_review_is_named(queue: None, tmp_path: Path) -> None:
+    review = review_text(tmp_path, DESIGN)
+    work_through(upload_text(local_operator(), tmp_path, CHANGED, document_type="basic_design").document)
+    page = person(Role.READER).get(reverse("document-compare", args=[review.document_id_text])).content.decode()
+    assert "v2 には完了したレビューがないため" in page
+    assert "v1 には完了したレビューがないため" not in page
 
 
 def test_a_document_with_one_version_is_led_back_to(queue: None, tmp_path: Path) -> None:
