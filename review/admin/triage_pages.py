@@ -117,6 +117,8 @@ def triage(request: HttpRequest, pk: int) -> HttpResponseBase:
     offer = carry_offer(principal, review) if may_act else None
     asked = {name: request.GET.get(name, "").strip() for name in FILTERS}
     rows = [_row(one) for one in sure_first(facts.findings) if _is_wanted(one, asked)]
+    desk = desk_context(review, facts, principal=principal, may_act=may_act)
+    assigned = {one.assignee: desk["names"].get(one.assignee, one.assignee) for one in facts.findings if one.assignee}
     return render_page(
         request,
         "admin/review/review/triage.html",
@@ -130,13 +132,13 @@ def triage(request: HttpRequest, pk: int) -> HttpResponseBase:
         verdicts=dict(VERDICTS),
         verdict_buttons=verdict_buttons(),
         items=sorted({one.check_item_id for one in facts.findings}),
-        people=people_to_assign(principal, review),
+        assignees=dict(sorted({**people_to_assign(principal, review), **assigned}.items())),
         offer=offer,
         conditions=differing_conditions(principal, offer.base, review) if offer else [],
         marks=dict(CarryMark.choices),
         datasets=datasets_for(request) if may_act else [],
         report_formats=FORMAT_NAMES.items(),
-        **desk_context(review, facts, principal=principal, may_act=may_act),
+        **desk,
     )
 
 

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
-from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Prefetch
 from django.utils import timezone
@@ -21,12 +20,13 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal, Scope
-from hub.access.services import principal_for_user, record_event
+from hub.access.services import record_event
 from hub.core.errors import Conflict, InvalidInput
-from knowledge.models import Document, VersionContent
+from knowledge.models import VersionContent
 from knowledge.text.sentences import sentences_around
 from review.models import COUNTED, UNFINISHED, CarryMark, EventKind, Finding, FindingEvent, Review, ReviewStatus, Triage
 from review.runs.reviews import get_review
+from review.triage.assigning import may_be_given
 from review.triage.comparing import Comparison, compare_reviews
 from review.triage.decisions import TRIAGE_FIELDS, set_state
 from review.triage.matching import names_in
@@ -170,7 +170,7 @@ class _Carrying:
             new.triaged_by, new.triaged_at = old.triaged_by, old.triaged_at
         # what people said of the earlier finding is for those who may read what that one rests on
         new.rests_on = sorted({*new.rests_on, *old.rests_on})
-        new.assignee = old.assignee if self._may_read(old.assignee, new) else None
+        new.assignee = old.assignee if old.assignee and may_be_given(old.assignee, [old, new]) else None
         new.due_on = old.due_on
         new.carried = {
             "review_id": self.base.public_id,
@@ -182,14 +182,6 @@ class _Carrying:
         new.revision += 1
         new.save(update_fields=[*TRIAGE_FIELDS, "assignee", "due_on", "carried", "rests_on", "revision"])
         FindingEvent.objects.bulk_create([*_comments(old, new), self._note(old, new, carried)])
-
-    def _may_read(self, user: User | None, finding: Finding) -> bool:
-        if user is None or not user.is_active:
-            return False
-        principal = principal_for_user(user)
-        if Document.objects.hidden_from(principal).filter(public_id__in=finding.rests_on).exists():
-            return False
-        return Review.objects.visible_to(principal).filter(pk=self.review.pk).exists()
 
     def _note(self, old: Finding, new: Finding, carried: Carried) -> FindingEvent:
         """Say in the history what was decided before, also where it was not taken over."""

@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from hub.access.models import Clearance
 from hub.access.principals import Classification, Role
+from hub.access.services import principal_for_user
 from hub.core.errors import Conflict
 from knowledge.models import CollectionGrant, Document
 from review.models import Finding, Review
@@ -24,18 +25,20 @@ pytestmark = pytest.mark.django_db
 FIRST, LATER = date(2026, 12, 1), date(2026, 12, 15)
 
 
-def test_those_who_may_read_the_review_are_offered_and_nobody_whose_role_has_ended(
+def test_those_who_may_decide_in_the_review_are_offered_and_nobody_whose_role_has_ended(
     review: Review, django_assert_num_queries
 ):
     collection = review.version.document.collection
-    own, member, ended, elsewhere, gone = (new_user() for _number in range(5))
+    own, member, ended, elsewhere, gone, reader, auditor = (new_user() for _number in range(7))
     group = Group.objects.create(name="第二係")
     group.user_set.add(member)
-    grants = {"collection": collection, "role": Role.READER}
+    grants = {"collection": collection, "role": Role.REVIEWER}
+    for person, role in ((reader, Role.READER), (auditor, Role.AUDITOR)):
+        CollectionGrant.objects.create(user=person, collection=collection, role=role)
     CollectionGrant.objects.create(user=own, **grants)
     CollectionGrant.objects.create(group=group, **grants)
     CollectionGrant.objects.create(user=ended, until=timezone.now() - timedelta(minutes=1), **grants)
-    CollectionGrant.objects.create(user=elsewhere, collection=new_collection(), role=Role.READER)
+    CollectionGrant.objects.create(user=elsewhere, collection=new_collection(), role=Role.REVIEWER)
     CollectionGrant.objects.create(user=gone, **grants)
     gone.is_active = False
     gone.save()
@@ -44,6 +47,7 @@ def test_those_who_may_read_the_review_are_offered_and_nobody_whose_role_has_end
     found = get_review(OPERATOR, review.public_id)
     with django_assert_num_queries(1):
         assert list(people_to_assign(OPERATOR, found)) == sorted([own.username, member.username])
+    assert reader.username not in people_to_assign(principal_for_user(reader), found)
 
 
 def test_people_below_the_document_s_classification_are_not_offered(review: Review):

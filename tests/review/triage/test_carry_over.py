@@ -15,7 +15,7 @@ from hub.access.models import AuditEvent
 from hub.access.principals import ALL_SCOPES, Role, local_operator
 from hub.access.services import create_token
 from hub.core.errors import Conflict, InvalidInput, NotFound
-from knowledge.models import Document
+from knowledge.models import CollectionGrant, Document
 from review.models import EventKind, Finding, Review, Triage
 from review.runs.reviews import get_review
 from review.triage.carry_over import carry_triage
@@ -200,15 +200,14 @@ def test_the_second_time_and_what_people_touched_here_change_nothing(base, revie
     assert (again.carried, again.closed, mine.triage, mine.carried) == (0, 0, "accepted", {})
 
 
-def test_an_assignee_who_may_no_longer_read_the_document_is_not_taken_over(base, review):
+@pytest.mark.parametrize(("role", "is_kept"), [(Role.CURATOR, True), (Role.READER, False)])
+def test_an_assignee_who_may_no_longer_decide_on_the_document_is_not_taken_over(base, review, role, is_kept):
     document = Document.objects.get(public_id=base.document_id_text)
     person = principal_with(Role.REVIEWER, document.collection)
     old = decide(found(base, SAME), assignee=person.name)
-    from knowledge.models import CollectionGrant
-
-    CollectionGrant.objects.filter(user_id=person.user_id).delete()
+    CollectionGrant.objects.filter(user_id=person.user_id).update(role=role)
     carry(review, base)
-    assert twin(review, old).assignee is None
+    assert bool(twin(review, old).assignee) == is_kept
 
 
 def test_only_an_earlier_review_of_the_same_document_that_one_may_triage(base, review, tmp_path):

@@ -158,11 +158,13 @@ def test_readers_and_outsiders_can_not_decide(review, document):
         finding_history(principal_with(None, new_collection()), finding.public_id)
 
 
-def test_findings_are_assigned_only_to_people_who_may_read_them(review):
+def test_findings_are_assigned_only_to_people_who_may_decide_on_them(review, document):
     finding = Finding.objects.filter(result__review=review).first()
-    outsider = principal_with(Role.REVIEWER, new_collection())
-    with pytest.raises(InvalidInput, match=outsider.name):
-        decide(finding, assignee=outsider.name)
+    outsider, reader = principal_with(Role.REVIEWER, new_collection()), principal_with(Role.READER, document.collection)
+    for other in (outsider, reader):
+        with pytest.raises(InvalidInput, match=other.name):
+            decide(finding, assignee=other.name)
+    assert decide(finding, assignee=principal_with(Role.CURATOR, document.collection).name).assignee
 
 
 def test_a_person_s_verdict_decides_a_skipped_check_and_triage_does_not_undo_it(review):
