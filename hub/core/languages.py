@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from django.utils import translation
+from django.utils.translation import gettext
 
 from hub.core.texts import Text
 
@@ -15,6 +18,18 @@ def in_language(ja: str, en: str) -> str:
 def shown(text: Text) -> str:
     """Return a text in the active language; Japanese unless that is English."""
     return in_language(text.ja, text.en)
+
+
+def shown_stored(text: Mapping[str, str]) -> str:
+    """Return what is stored with ``ja`` and ``en`` in the active language.
+
+    Where it lacks that it is returned in the other one, and says so; empty where it has neither.
+    """
+    ja, en = text.get("ja", ""), text.get("en", "")
+    if found := in_language(ja, en):
+        return found
+    only = in_language(gettext("{text} (in English only)"), gettext("{text} (in Japanese only)"))
+    return only.format(text=ja or en) if ja or en else ""
 
 
 def in_both(message: object) -> Text:

@@ -13,7 +13,7 @@ from django.utils.translation import gettext
 from hub.access.names import full_name, name_of
 from hub.admin_site import pages
 from hub.admin_site.commands import doors_of
-from hub.core.languages import in_language
+from hub.core.languages import shown, shown_stored
 
 register = template.Library()
 
@@ -38,10 +38,8 @@ def named_in(code: object, texts: Mapping[object, str]) -> object:
 
 @register.filter(name="in_language")
 def text_in_language(text: Any) -> str:  # noqa: ANN401 (a `Text`, or what one is stored as)
-    """Return what has ``ja`` and ``en`` in the reader's language."""
-    if isinstance(text, Mapping):
-        return in_language(text["ja"], text["en"])
-    return in_language(text.ja, text.en)
+    """Return what has ``ja`` and ``en`` in the reader's language, as ``shown`` or ``shown_stored`` does."""
+    return shown_stored(text) if isinstance(text, Mapping) else shown(text)
 
 
 @register.simple_tag

@@ -82,7 +82,8 @@ class FindingAnswer(models.Model):
 class ResultDecision(Act):
     """A person's verdict on a check, with the verdict that it took the place of.
 
-    One that was taken back stays, with who took it back; it decides nothing any more.
+    One that was taken back stays, with who took it back, by name and, but for the oldest ones, by account; it decides
+    nothing any more.
     """
 
     result = models.ForeignKey(CheckResult, on_delete=models.CASCADE, related_name="decisions")
@@ -92,6 +93,9 @@ class ResultDecision(Act):
     reason = GivenText()
     taken_back_at = models.DateTimeField(null=True)
     taken_back_by = models.CharField(max_length=150, blank=True, db_default="")
+    taken_back_actor = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
+    )
 
     class Meta(Act.Meta):
         constraints = [longest_text("reason", LONG_TEXT)]

@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from hub.access.principals import Principal
-from hub.core.languages import in_language
+from hub.core.languages import shown_stored
 from knowledge.models import VersionContent
 from review.judging.sweep.reading import CATEGORIES
 from review.mappings import suspect_reasons
@@ -152,7 +152,7 @@ def load_facts(principal: Principal, review_id: str, *, baseline: str, options: 
         day=local_day(review.finished_at),
         results=_results(shown),
         findings=findings,
-        notices=[in_language(notice["ja"], notice["en"]) for notice in shown.notices],
+        notices=[shown_stored(notice) for notice in shown.notices],
         steps=steps_in_words(shown.steps),
         aside=_aside(shown, options),
         by_severity=_counted(SEVERITIES, (one.finding.severity for one in findings)),
@@ -372,7 +372,7 @@ def remarks_on(result: ResultOut, names: Mapping[str, str] = NO_NAMES) -> str:
 
     People are called as ``names`` has it, by their user names, or else by these.
     """
-    remarks = [in_language(notice.get("ja", ""), notice.get("en", "")) for notice in result.notices]
+    remarks = [shown_stored(notice) for notice in result.notices]
     if result.decision:
         before = label(VERDICTS, result.original_verdict or "")
         who = names.get(result.decision.decided_by, result.decision.decided_by)

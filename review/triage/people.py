@@ -10,7 +10,8 @@ from review.models import Finding, FindingEvent, ResultDecision, Review, Signatu
 
 
 def names_in(review: Review) -> dict[str, str]:
-    """The names, by user name, of those who decided, commented or signed in a review, or are to work on its findings.
+    """The names, by user name, of those who decided, took a verdict back, commented or signed in a review, or are to
+    work on its findings.
 
     Histories keep the user names of their day. One that stands there for anybody but the account that has it today, who
     was renamed, is gone or was a program, is not among them, and is to be shown as it is stored. One query. Permissions
@@ -19,6 +20,7 @@ def names_in(review: Review) -> dict[str, str]:
     parts = (
         FindingEvent.objects.filter(finding__result__review=review).values("actor"),
         ResultDecision.objects.filter(result__review=review).values("actor"),
+        ResultDecision.objects.filter(result__review=review).values("taken_back_actor"),
         Signature.objects.filter(review=review).values("signer"),
         Finding.objects.filter(result__review=review).values("assignee"),
     )
@@ -36,6 +38,8 @@ def _only_they_had_the_name(people: QuerySet[User], review: Review) -> QuerySet[
     reviews = Review.objects.filter(document_id_text=review.document_id_text).values("pk")
     name, own = OuterRef("username"), OuterRef("pk")
     events = FindingEvent.objects.filter(finding__result__review__in=reviews, actor_name=name).exclude(actor=own)
-    decisions = ResultDecision.objects.filter(result__review__in=reviews, actor_name=name).exclude(actor=own)
+    decided = ResultDecision.objects.filter(result__review__in=reviews)
+    decisions = decided.filter(actor_name=name).exclude(actor=own)
+    taken_back = decided.filter(taken_back_by=name).exclude(taken_back_actor=own)
     signatures = Signature.objects.filter(review__in=reviews, signer_name=name).exclude(signer=own)
-    return people.filter(~Exists(events), ~Exists(decisions), ~Exists(signatures))
+    return people.filter(~Exists(events), ~Exists(decisions), ~Exists(taken_back), ~Exists(signatures))

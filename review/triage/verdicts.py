@@ -213,7 +213,8 @@ def _take_back(principal: Principal, result: CheckResult) -> None:
             _("Nobody has decided the check {item} yet."), code="not_decided", item=result.item_version.item.code
         )
     last.taken_back_at, last.taken_back_by = timezone.now(), principal.name
-    last.save(update_fields=["taken_back_at", "taken_back_by"])
+    last.taken_back_actor_id = principal.user_id
+    last.save(update_fields=["taken_back_at", "taken_back_by", "taken_back_actor"])
     result.verdict, result.method = last.before, last.before_method
     result.revision += 1
     result.save(update_fields=VERDICT_FIELDS)

@@ -453,6 +453,28 @@ def test_several_findings_of_which_somebody_changed_one_stay_as_they_are(review:
     assert ask(client, "findings-decide", review, finding=one.public_id, triage="accepted").status_code == 422
 
 
+def test_who_took_a_verdict_back_is_not_called_by_the_name_of_who_has_their_login_now(review: Review) -> None:
+    sato, reader = person(Role.REVIEWER, "hsato"), person(Role.REVIEWER)
+    User.objects.filter(username="hsato").update(last_name="佐藤", first_name="花子")
+    (check,) = checks_of(review, 1)
+    ask(reader, "checks-decide", review, check=marked(check), verdict="pass")
+    check.refresh_from_db()
+    seen = marked(check)
+    ask(sato, "checks-take-back", review, check=seen)
+    page = ask(reader, "checks-decide", review, check=seen, verdict="fail").content.decode()
+    assert "佐藤 花子 (hsato) が先に" in page
+    User.objects.filter(username="hsato").update(username="h.sato")
+    newcomer = person(Role.REVIEWER, "hsato")
+    User.objects.filter(username="hsato").update(last_name="鈴木", first_name="一郎")
+    send(newcomer, review, first(review), comment="拝見しました", revision=first(review).revision)
+    page = ask(reader, "checks-decide", review, check=seen, verdict="fail").content.decode()
+    assert "hsato が先に" in page
+    assert "鈴木 一郎 (hsato) が先に" not in page
+    ResultDecision.objects.update(taken_back_actor=None)  # taken back before the account was kept
+    page = ask(reader, "checks-decide", review, check=seen, verdict="fail").content.decode()
+    assert "鈴木 一郎 (hsato) が先に" not in page
+
+
 def test_as_many_are_taken_at_once_as_the_page_says_and_of_more_the_limit_is_named(
     review: Review, settings: Any
 ) -> None:

@@ -181,6 +181,16 @@ def test_notices_on_a_check_are_in_the_language_of_the_reader(client, review):
         assert result.notices[0][other] not in part
 
 
+def test_a_notice_in_one_language_alone_says_so_to_readers_of_the_other(client, review):
+    result = review.results.first()
+    result.notices = [{"code": "partial", "en": "Only a part was looked at."}]
+    result.save()
+    item = result.item_version.item.code
+    assert "Only a part was looked at.（英語のみ）" in page(client, review, "triage_check", item)
+    reader = client_of(User.objects.get(username="佐藤"), language="en")
+    assert "<p>Only a part was looked at.</p>" in page(reader, review, "triage_check", item)
+
+
 def test_a_verdict_is_taken_back_on_the_page_and_the_check_blocks_again(client, review):
     undecided = review.results.filter(verdict="skipped").first().item_version.item.code
     before = page(client, review)
