@@ -63,7 +63,7 @@ def main() -> None:
     parser.add_argument("--price-out", type=Decimal, default=Decimal(5), help="US$ per million tokens out (default 5)")
     parser.add_argument("--context-tokens", type=int, default=16_000, help="LLM_CONTEXT_TOKENS (default 16000)")
     parser.add_argument("--reading-tokens", type=int, default=80_000, help="LLM_READING_TOKENS (default 80000)")
-    parser.add_argument("--sweep-limit", type=int, default=20, help="findings of the reading per category (default 20)")
+    parser.add_argument("--sweep-limit", type=int, default=30, help="findings of the reading per category (default 30)")
     parser.add_argument("--timeout", type=float, default=3500, help="seconds that an answer may take (default 3500)")
     parser.add_argument("--handed-everything", action="store_true", help="also hand the model everything at once")
     parser.add_argument("--only-handed", action="store_true", help="hand it everything, without the hub's own path")

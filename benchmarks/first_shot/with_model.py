@@ -43,7 +43,7 @@ class ModelOptions:
     timeout_s: float = 3500
     context_tokens: int = 16_000
     reading_tokens: int = 80_000
-    sweep_limit: int = 20
+    sweep_limit: int = 30
 
 
 @dataclass(slots=True, kw_only=True)

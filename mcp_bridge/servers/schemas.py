@@ -13,6 +13,7 @@ from knowledge.search import FilterIn as SearchFilterIn
 from knowledge.types.search import SearchMode
 from review.masters.schemas import CheckItemOut
 from review.runs.related import MAX_RELATED
+from review.runs.reviews import SWEEP_LIMIT
 from review.runs.schemas import ReviewOut, SummaryOut
 
 MAX_WAIT_S = 300
@@ -42,7 +43,7 @@ class ReviewOptionsIn(Options):
         "auto", description="the hub's model looks again at what rules judged"
     )
     sweep: Literal["auto", "on", "off"] = Field("auto", description="the hub's model reads the whole document")
-    sweep_limit: int = Field(5, ge=0, le=100, description="most findings of the sweep in each category")
+    sweep_limit: int = Field(SWEEP_LIMIT, ge=0, le=100, description="most findings of the sweep in each category")
     sweep_severity: Literal["critical", "major", "minor"] = Field("minor", description="least severity of them")
     sweep_categories: list[Literal["traceability", "consistency", "coverage", "structure", "terminology", "style"]] = (
         Field([], max_length=6, description="what the sweep reads for; default: all")

@@ -24,7 +24,7 @@ from review.models import UNFINISHED, Review
 from review.report import ReportOptions, build_report
 from review.runs import estimates, reviews
 from review.runs.estimates import EstimateOut
-from review.runs.reviews import ReviewOptions, show_review, wait_for_review
+from review.runs.reviews import SWEEP_LIMIT, ReviewOptions, show_review, wait_for_review
 from review.runs.schemas import ReviewOut, ReviewRowOut, review_row_out
 
 router = Router()
@@ -49,7 +49,9 @@ class ReviewOptionsIn(Schema):
     sweep: ShortText = Field(
         default="auto", description="auto (as the hub is configured), on or off: a model reads the whole document"
     )
-    sweep_limit: int = Field(default=5, ge=0, le=100, description="most findings of the sweep in each category")
+    sweep_limit: int = Field(
+        default=SWEEP_LIMIT, ge=0, le=100, description="most findings of the sweep in each category"
+    )
     sweep_severity: ShortText = Field(default="minor", description="least severity of them: critical, major or minor")
     sweep_categories: Annotated[list[ShortText], Field(max_length=len(SWEEP_CATEGORIES))] = Field(
         default=[], description=f"what the sweep reads for, of {', '.join(SWEEP_CATEGORIES)}; default: all"

@@ -49,10 +49,12 @@ character, short, at most {MAX_QUOTE} characters each, without "…": of two sta
 else one. For something missing kind is "missing"; "quotes" is empty, or has the words that state a part of it, or \
 beside which it would stand.
 - "verdict": "pass"; "warning" where nothing but findings of severity minor stands against a pass; "fail", which needs \
-a finding of severity critical or major. "pass" and "warning" have none of these. "not_applicable" when a document of \
-this kind need not state what the item asks for, or the document has nothing that the item is about; "reason" says \
-which, and "findings" is empty. "cannot_tell" when the passages do not let you tell. Do not guess. Where the item \
-names fewer verdicts, or a form of its own, these hold; "not_applicable" and "cannot_tell" are open all the same.
+a finding of severity critical or major. "pass" and "warning" have none of these. Where the scale of the item (its \
+rubric) says which it is, the severities follow: minor for a "warning", major or critical for a "fail". \
+"not_applicable" when a document of this kind need not state what the item asks for, or the document has nothing that \
+the item is about; "reason" says which, and "findings" is empty. "cannot_tell" when the passages do not let you tell. \
+Do not guess. Where the item names fewer verdicts, or a form of its own, these hold; "not_applicable" and \
+"cannot_tell" are open all the same.
 - "score" is 0 to 100: how well the document meets the check; 0 where it does not apply or can't be told. "reason" \
 and "message" have at most {MAX_MESSAGE} characters."""
 

@@ -32,7 +32,7 @@ from review.judging.second_opinion.request import most_opinions
 from review.judging.steps import Spending, StepName
 from review.judging.supplements import MAX_OBSERVATIONS
 from review.judging.sweep.asking import subject_of
-from review.judging.sweep.reading import plan_readings
+from review.judging.sweep.reading import is_short, plan_readings
 from review.judging.sweep.refuting import most_tests
 from review.judging.unseen import joined, unseen_in
 from review.models import CheckItemVersion
@@ -153,7 +153,7 @@ def _of_sweep(
     read = subject_of(target, joined([*unseen_in(target.text), *planted_in(target)]), points=points)
     planned = plan_readings(read, tokens=tokens, prompt=prompts.sweep, has_related=has_related, categories=categories)
     readings = _prepared(request for request, _more in planned)
-    tests = _spending(most_tests(**_sizes(target)))
+    tests = _spending(most_tests(**_sizes(target), is_short=is_short(read, tokens=tokens)))
     return Spending(
         requests=len(readings) + tests.requests,
         tokens_in=sum(one.estimate.tokens_in for one in readings) + sum(more for _, more in planned) + tests.tokens_in,

@@ -53,6 +53,8 @@ CALLER_PATIENCE = timedelta(minutes=10)
 JUDGES = ("auto", "server", "sampling", "rules")
 SWEEP_SEVERITIES = ("critical", "major", "minor")
 MOST_OF_A_CATEGORY = 100
+SWEEP_LIMIT = 30
+"""The most findings of the reading in each category that count where a review says nothing else."""
 POLLED = ("status", "progress", "version_id", "version__status", "version__progress")
 
 
@@ -73,7 +75,7 @@ class ReviewOptions:
     """The provider that judges instead of the configured one."""
     second_opinion: str = "auto"
     sweep: str = "auto"
-    sweep_limit: int = 5
+    sweep_limit: int = SWEEP_LIMIT
     """The most findings of each category that the reading of the whole document may make; others are candidates."""
     sweep_severity: str = "minor"
     """The least severity of such a finding."""

@@ -21,6 +21,7 @@ from review.judging.asking import NotAnswered, Reader
 from review.judging.engine import BLOCKING, is_partial, verdict_of
 from review.judging.excerpts import harmless, named_to_model, speaks
 from review.judging.second_opinion.narrowing import NARROWED_FIELDS, narrow
+from review.judging.second_opinion.proving import proof_request, proven
 from review.judging.second_opinion.request import (
     MAX_DOUBTS,
     MAX_SEARCHED,
@@ -31,9 +32,7 @@ from review.judging.second_opinion.request import (
     Reviewed,
     group_doubts,
     opinion_request,
-    proof_request,
     read_opinions,
-    read_proofs,
 )
 from review.judging.steps import StepName, StepOutcome, StepState
 from review.judging.unseen import overlaps
@@ -130,8 +129,7 @@ class SecondOpinion:
         if not unproven:
             return
         proofs = reader.ask(lambda repair: proof_request(unproven, reviewed, prompt=prompt, repair=repair))
-        held = read_proofs(proofs.data, unproven)
-        self._take(one if one.doubt.pk in held else _disputed(one) for one in unproven)
+        self._take(proven(proofs.data, unproven))
 
     def _take(self, opinions: Iterable[Opinion]) -> None:
         """Take opinions, with limits for those that no words of the document prove.
@@ -160,7 +158,7 @@ class SecondOpinion:
             finding.second_opinion = self._as_json(opinion)
             if opinion.takes_back:
                 finding.state = STATES[opinion.decision]
-            if opinion.decision is Decision.NARROWED:
+            if opinion.takes_out:
                 finding.second_opinion["narrowed_from"] = finding.message_ja
                 narrow(finding, opinion.treated)
         Finding.objects.bulk_update(findings, ["second_opinion", "state", *NARROWED_FIELDS])
@@ -219,17 +217,9 @@ def _quiet(opinion: Opinion) -> Opinion:
     """Take no opinion whose reason repeats an instruction to a model: it would be stored and shown."""
     if not speaks(opinion.reason):
         return opinion
-    return replace(opinion, decision=Decision.CONFIRMED, reason="", quotes=(), refused=opinion.refused or 1)
-
-
-def _disputed(opinion: Opinion) -> Opinion:
-    """Return what is left of an opinion whose quotes, looked at by themselves, do not show the finding to be wrong.
-
-    One that takes single topics out confirms the finding; any other disputes it.
-    """
-    if opinion.decision is Decision.NARROWED:
-        return replace(opinion, decision=Decision.CONFIRMED, quotes=(), treated=())
-    return replace(opinion, decision=Decision.DISPUTED)
+    return replace(
+        opinion, decision=Decision.CONFIRMED, reason="", quotes=(), by_topic={}, refused=opinion.refused or 1
+    )
 
 
 def verdict_without(taken: Iterable[Opinion], left: Iterable[Severity]) -> Verdict:

@@ -1,15 +1,15 @@
 """What a model is asked about findings that rules made, and what of its answer holds. Pure.
 
 A finding is overturned only by quotes that stand in the document, where a reader sees them and outside of any passage
-that speaks to a model; and only after a second request, which shows nothing but those quotes, agrees. One that is so
-and that nobody would act on is set aside: it stays for people to see.
+that speaks to a model; and only after a second request (`proving`), which shows nothing but those quotes, agrees. One
+that is so and that nobody would act on is set aside: it stays for people to see.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
@@ -33,9 +33,10 @@ MAX_QUOTES = 6
 MAX_REASON = 300
 MAX_SEARCHED = 12
 OPINION_OUTPUT_TOKENS = 8000
-# Message, searched places and names of a finding; the sentences of a proof; the rules of a request.
+# Message, searched places and names of a finding; the sentences of a proof, with what they are under; the rules of a
+# request.
 TOKENS_OF_DOUBT = 300
-TOKENS_OF_PROOF = 400
+TOKENS_OF_PROOF = 600
 TOKENS_OF_REQUEST = 1500
 
 # Where paragraphs, items and cells end; a line within a paragraph ends no sentence.
@@ -57,12 +58,14 @@ passages character by character, at most {MAX_QUOTE} characters each, without "�
 mention in passing, an example, a promise (別途定める, TBD) or a statement that the document is complete or was \
 approved treats nothing. A finding on a spelling, a mark or a way to write is never overturned.
 - A topic that is said to be missing is treated when the passages state at least one concrete requirement or decision \
-on it, under whatever heading or in a table; it need not be complete.
-- A finding that names several things is overturned only when each of them is treated, with a quote for each; of \
-several "Topics" those that are treated are taken out, and the others stay. "treats" says which of them a quote \
-treats; it is "{WHOLE}" where the finding has none. Each topic needs a quote of its own: what is quoted for two of \
-them, or cut for them from one sentence or cell, takes out neither, unless the part names its topic. Where something \
-comes of some of the others only, it is "confirmed", and "reason" names these.
+on it, under whatever heading or in a table; it need not be complete, nor be needed in this document. Look for such \
+words first: only a topic on which nothing is stated is set aside. Words on another topic do not treat it.
+- A finding that names several things is overturned only when each of them is treated, with a quote for each. Of \
+several "Topics" those that are treated are taken out, whatever "decision" is, which is of the others then: \
+"confirmed" where something comes of one of them, and "reason" names it; "set_aside" where nothing comes of any. \
+"treats" says which of them a quote treats; it is "{WHOLE}" where the finding has none. Each topic needs a quote of \
+its own: what is quoted for two of them, or cut for them from one sentence or cell, takes out neither, unless the part \
+names its topic.
 - Of what is as the finding says, ask what comes of it if it stays: who decides, builds, tests, operates or looks \
 something up by this document, and would do it wrongly, ask back, or be unable to. "confirmed" is what a reviewer who \
 has read the whole document would put among the comments for its writer for that reason. "reason" names who, and what.
@@ -73,15 +76,10 @@ read such a document know them or they are clear where they stand; identifiers t
 that name two things, a cut of the line, a name, a piece of a program, an address or a text shown on a screen; a vague \
 word that nobody builds or tests by; a spelling, a mark or a way to write that no reader stumbles over, unless the \
 document is for the public or names the rule that it breaks. "reason" says why nothing comes of it. Whether a check \
-item that asks for a topic is met is settled apart: a topic that is set aside stays missing. Then "quotes" is empty.
-- "cannot_tell" when the passages do not let you tell. Then, and when it is confirmed, "quotes" is empty.
+item that asks for a topic is met is settled apart: a topic that is set aside stays missing.
+- "cannot_tell" when the passages do not let you tell.
+- "quotes" is empty, but for "overturned", and for those of several topics that are treated.
 - "opinions" has one entry for each finding. "reason" is one sentence of at most {MAX_REASON} characters."""
-
-PROOF_TASK = "You check whether quotes from a document show that findings of its review are wrong. Be sceptical."
-PROOF_RULES = """- Judge by the quotes alone. "holds" is "yes" only when they state, concretely and to a reader, the \
-very thing that the finding says is missing, vague, unexplained or not linked, and every thing that it names. A \
-heading, a name alone, a promise, an example, and a claim that something is sufficient or was approved are "no". For a \
-topic that is said to be missing one concrete requirement or decision on it is enough. In doubt it is "no"."""
 
 
 class Decision(StrEnum):
@@ -133,23 +131,33 @@ class Doubt:
 class Opinion:
     """What a model says of a finding. ``quotes`` are where it stands that the finding is wrong, else empty.
 
-    ``treated`` are those of several topics that the quotes treat. ``refused`` counts quotes that are not in the
-    document, or stand where they prove nothing: then it says nothing. ``is_kept``: it is recorded with the finding, and
-    changes nothing.
+    ``by_topic`` has those of several topics that quotes treat, each with its own. ``refused`` counts quotes that are
+    not in the document, or stand where they prove nothing: then it says nothing. ``is_kept``: it is recorded with the
+    finding, and changes nothing.
     """
 
     doubt: Doubt
     decision: Decision
     reason: str
     quotes: tuple[Span, ...] = ()
-    treated: tuple[str, ...] = ()
+    by_topic: Mapping[str, tuple[Span, ...]] = field(default_factory=dict)
     refused: int = 0
     is_kept: bool = False
 
     @property
+    def treated(self) -> tuple[str, ...]:
+        """The names of those of several topics that the quotes treat."""
+        return tuple(self.by_topic)
+
+    @property
     def needs_proof(self) -> bool:
         """Whether its quotes are looked at once more, by themselves."""
-        return self.decision in (Decision.OVERTURNED, Decision.NARROWED)
+        return self.decision is Decision.OVERTURNED or self.takes_out
+
+    @property
+    def takes_out(self) -> bool:
+        """Whether some of the topics that the finding names are taken out of it."""
+        return not self.is_kept and bool(self.by_topic) and self.decision is not Decision.OVERTURNED
 
     @property
     def takes_back(self) -> bool:
@@ -253,36 +261,38 @@ def read_opinions(
         doubt = named.pop(said["finding"], None)
         if doubt is None or said["decision"] == "cannot_tell":
             continue
-        decision = Decision(said["decision"])
-        if decision is not Decision.OVERTURNED:
-            taken.append(Opinion(doubt=doubt, decision=decision, reason=said["reason"].strip()))
-            continue
-        found = [
-            find_in_passages(reviewed.text, each["quote"], labelled.values(), first=labelled[each["passage"]])
-            for each in said["quotes"]
-        ]
-        proof = tuple(dict.fromkeys(span for span in found if span is not None and _is_proof(reviewed, doubt, span)))
-        refused = len(set(found)) - len(proof)
-        shown = _shown_by_own(
-            reviewed.text, doubt.topics, zip((each["treats"] for each in said["quotes"]), found, strict=True)
-        )
-        treated = tuple(topic for topic in doubt.topics if shown[topic])
-        if doubt.topics:
-            proof = tuple(span for span in proof if any(span in shown[topic] for topic in treated))
-        holds = bool(proof) and not refused and not doubt.is_form and _names_all(reviewed.text, doubt, proof)
-        holds = holds and bool(treated or not doubt.topics)
-        proven = Decision.OVERTURNED if treated == doubt.topics else Decision.NARROWED
-        taken.append(
-            Opinion(
-                doubt=doubt,
-                decision=proven if holds else Decision.CONFIRMED,
-                reason=said["reason"].strip(),
-                quotes=proof if holds else (),
-                treated=treated if holds else (),
-                refused=max(refused, 0 if holds else 1),
-            )
-        )
+        taken.append(_read(said, doubt, reviewed, labelled))
     return tuple(taken)
+
+
+def _read(said: Mapping[str, Any], doubt: Doubt, reviewed: Reviewed, labelled: Mapping[str, Passage]) -> Opinion:
+    """One opinion with the quotes that prove it. Those of single topics hold or count as none."""
+    decision, reason = Decision(said["decision"]), said["reason"].strip()
+    plain = Opinion(doubt=doubt, decision=decision, reason=reason)
+    if decision is not Decision.OVERTURNED and not doubt.topics:
+        return plain
+    found = [
+        find_in_passages(reviewed.text, each["quote"], labelled.values(), first=labelled[each["passage"]])
+        for each in said["quotes"]
+    ]
+    proof = tuple(dict.fromkeys(span for span in found if span is not None and _is_proof(reviewed, doubt, span)))
+    refused = len(set(found)) - len(proof)
+    shown = _shown_by_own(
+        reviewed.text, doubt.topics, zip((each["treats"] for each in said["quotes"]), found, strict=True)
+    )
+    of_each = {topic: tuple(span for span in proof if span in shown[topic]) for topic in doubt.topics}
+    by_topic = {topic: spans for topic, spans in of_each.items() if spans}
+    if doubt.topics:
+        proof = tuple(span for span in proof if any(span in spans for spans in by_topic.values()))
+    holds = bool(proof) and not refused and not doubt.is_form and _names_all(reviewed.text, doubt, proof)
+    if not holds:
+        is_refused = decision is Decision.OVERTURNED
+        return replace(plain, decision=Decision.CONFIRMED, refused=max(refused, 1)) if is_refused else plain
+    if len(by_topic) == len(doubt.topics):
+        decision = Decision.OVERTURNED
+    elif decision is not Decision.SET_ASIDE:
+        decision = Decision.NARROWED
+    return replace(plain, decision=decision, quotes=proof, by_topic=by_topic)
 
 
 def _shown_by_own(text: str, topics: Sequence[str], quoted: Iterable[tuple[str, Span | None]]) -> dict[str, set[Span]]:
@@ -335,58 +345,6 @@ def _is_proof(reviewed: Reviewed, doubt: Doubt, span: Span) -> bool:
 def _names_all(text: str, doubt: Doubt, proof: Sequence[Span]) -> bool:
     words = fold_quote(" ".join(text[span.start : span.end] for span in proof)).casefold()
     return all(fold_quote(name).casefold() in words for name in doubt.named)
-
-
-def proof_request(opinions: Sequence[Opinion], reviewed: Reviewed, *, prompt: str, repair: str = "") -> LlmRequest:
-    """Ask, with nothing but the quotes, whether findings were rightly overturned."""
-    places = [_around(reviewed.text, opinion.quotes) for opinion in opinions]
-    shown = [
-        "\n".join(shown_text(reviewed.text, one.start, one.end, reviewed.withheld) for one in stretches)
-        for stretches in places
-    ]
-    said = [_in_question(opinion) for opinion in opinions]
-    fence = fence_of([*shown, *said])
-    material = [
-        part
-        for at, (content, message) in enumerate(zip(shown, said, strict=True))
-        for part in (
-            fenced(content, label=f"q{at + 1}", place=f"quotes about {finding_label(at)}", fence=fence),
-            fenced(message, label=finding_label(at), place="finding", fence=fence),
-        )
-    ]
-    labels = [finding_label(at) for at in range(len(opinions))]
-    reason = some_text(MAX_REASON)
-    entry = closed(finding={"enum": labels}, reason=reason, holds={"enum": ["yes", "no"]})
-    return LlmRequest(
-        messages=messages_of(
-            f"{rules_for(PROOF_TASK, PROOF_RULES, fence=fence)}\n\n{prompt}",
-            "\n\n".join([*material, *([REPAIRS[repair]] if repair else [])]),
-        ),
-        schema=AnswerSchema(name="proofs", schema=closed(proofs=several(entry, most=len(labels)))),
-        max_output_tokens=OPINION_OUTPUT_TOKENS,
-    )
-
-
-def _in_question(opinion: Opinion) -> str:
-    """What of a finding its quotes are to show wrong."""
-    if opinion.decision is not Decision.NARROWED:
-        return opinion.doubt.message
-    return "\n".join(f"「{topic}」の記載がありません。" for topic in opinion.treated)
-
-
-def read_proofs(answer: Mapping[str, Any], opinions: Sequence[Opinion]) -> frozenset[int]:
-    """The keys of the findings whose quotes hold: every word on them says so, and there is one."""
-    said: dict[str, list[bool]] = {}
-    for one in answer["proofs"]:
-        said.setdefault(one["finding"], []).append(one["holds"] == "yes")
-    labelled = ((said.get(finding_label(at), [False]), opinion) for at, opinion in enumerate(opinions))
-    return frozenset(opinion.doubt.pk for words, opinion in labelled if all(words))
-
-
-def _around(text: str, quotes: Sequence[Span]) -> list[Span]:
-    """The sentences that quotes stand in."""
-    found = [Span(start=start, end=end) for start, end in (sentences_around(text, q.start, q.end) for q in quotes)]
-    return list(dict.fromkeys(found))
 
 
 def _description(doubt: Doubt, passages: Sequence[Passage]) -> str:

@@ -28,6 +28,8 @@ from review.judging.sweep.reading import (
     Subject,
     choose_related,
     cut_parts,
+    is_short,
+    last_round,
     part_tokens,
     read_part,
     reading_request,
@@ -71,6 +73,7 @@ class Sweep:
     _unverified: int = 0
     _facts: int = 0
     _related: tuple[RelatedSection, ...] = ()
+    _told: tuple[str, ...] = ()
 
     @property
     def _target(self) -> RuleInput:
@@ -82,14 +85,15 @@ class Sweep:
         subject = subject_of(self._target, self.reader.withheld, points=self.harmless_points(), reported=reported)
         if self.reader.session.planted_spans():
             self.said.append(notices.SWEEP_WITHHELD)
-        try:
-            for reading in rounds_for(has_related=bool(subject.related), categories=self.categories):
-                self._read(subject, reading)
-        except NotAnswered as error:
-            self.is_complete = False
-            self.said.append(error.notice)
+        self._read_for(subject, rounds_for(has_related=bool(subject.related), categories=self.categories))
         found = distinct(self._proposals, subject)
-        tested = self._test(found, subject)
+        tested = self._test(found, subject, most=MAX_REFUTED)
+        if self.is_complete and is_short(subject, tokens=self.reader.tokens):
+            # what the last reading finds rests on what it is told
+            self._told = tuple(one.message for one in found if not one.rests_on)
+            self._read_for(subject, (last_round(self.categories),))
+            left = distinct(self._proposals, subject, known=found)
+            tested += self._test(left, subject, most=max(MAX_REFUTED - len(found), 0))
         self.merged = merge(tested, self.rules(), subject, limit=self.limit, least=self.least)
         return self._outcome(tested)
 
@@ -118,6 +122,15 @@ class Sweep:
             categories=self.categories,
             record=self.reader.record(),
         )
+
+    def _read_for(self, subject: Subject, rounds: Sequence[Round]) -> None:
+        """Make some readings, as long as somebody can be asked."""
+        try:
+            for reading in rounds:
+                self._read(subject, reading)
+        except NotAnswered as error:
+            self.is_complete = False
+            self.said.append(error.notice)
 
     def _read(self, subject: Subject, reading: Round) -> None:
         """Read all parts in order. :raises NotAnswered: nobody can be asked any more."""
@@ -155,6 +168,7 @@ class Sweep:
                 related=related,
                 tokens=tokens,
                 prompt=reader.prompts.sweep,
+                told=self._told,
                 repair=repair,
             )
 
@@ -167,12 +181,12 @@ class Sweep:
         self._proposals += safe
         self._unverified += read.unverified + len(read.proposals) - len(safe)
 
-    def _test(self, proposals: Sequence[Proposal], subject: Subject) -> list[Examined]:
-        """Put the most severe proposals to the test; what could not be tested is a candidate."""
-        chosen = proposals[:MAX_REFUTED]
-        tested = [Examined(proposal=one, decision="unrefuted") for one in proposals[MAX_REFUTED:]]
+    def _test(self, proposals: Sequence[Proposal], subject: Subject, *, most: int) -> list[Examined]:
+        """Put so many of the most severe proposals to the test; what could not be tested is a candidate."""
+        chosen = proposals[:most]
+        tested = [Examined(proposal=one, decision="unrefuted") for one in proposals[most:]]
         stopped = False
-        for group in group_proposals(chosen):
+        for group in group_proposals(chosen, is_whole=self.reader.fits):
             if not stopped:
                 try:
                     tested += self._test_group(group, subject)
@@ -187,7 +201,8 @@ class Sweep:
         return tested
 
     def _test_group(self, group: Sequence[Proposal], subject: Subject) -> tuple[Examined, ...]:
-        reader, is_missing = self.reader, group[0].kind == "missing"
+        reader = self.reader
+        is_missing = any(one.kind == "missing" for one in group)
         more = reader.passages_about([one.message for one in group]) if is_missing or reader.fits else ()
         windows, prompt = windows_for(group, subject, more), reader.prompts.refute
 

@@ -92,22 +92,24 @@ class Merged:
     confirmed: dict[int, str]
 
 
-def distinct(proposals: Sequence[Proposal], subject: Subject) -> tuple[Proposal, ...]:
-    """Leave out what was proposed before in like words about the same sentences; the most severe one of them stays.
+def distinct(
+    proposals: Sequence[Proposal], subject: Subject, *, known: Sequence[Proposal] = ()
+) -> tuple[Proposal, ...]:
+    """Leave out what is ``known`` or was proposed in like words about the same sentences; the most severe one stays.
 
     The order of an answer, and of the answers, changes nothing.
     """
     ordered = sorted(
         proposals, key=lambda one: (one.severity.rank, one.quotes[0].start, key_of(one, subject), one.message)
     )
-    kept: list[Proposal] = []
-    counted: Counter[str] = Counter()
+    kept = list(known)
+    counted = Counter(key_of(replace(one, nth=1), subject) for one in known)
     for proposal in ordered:
         if not any(_is_same_defect(proposal, other, subject) for other in kept):
             key = key_of(proposal, subject)
             counted[key] += 1
             kept.append(replace(proposal, nth=counted[key]))
-    return tuple(kept)
+    return tuple(kept[len(known) :])
 
 
 def _is_same_defect(one: Proposal, other: Proposal, subject: Subject) -> bool:

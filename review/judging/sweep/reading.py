@@ -21,7 +21,7 @@ from review.judging.overview import cut_stretches
 from review.judging.plan import REPAIRS, fenced_passages, messages_of, place_of, tokens_of_passage
 from review.judging.reading import find_in_passages, find_quote
 from review.judging.sweep.check_list import OBSERVED_TOKENS, Point, check_list_text
-from review.judging.sweep.wanted import TASK, rules_text, wanted_text
+from review.judging.sweep.wanted import TASK, TOLD_TOKENS, rules_text, told_text, wanted_text
 from review.judging.types import Passage
 from review.judging.unseen import overlaps, shown_text
 from review.rules.prompt_injection import reads_as_instruction
@@ -39,8 +39,11 @@ READING_OUTPUT_TOKENS = 8000
 FACTS_SHARE = 4
 OUTLINE_SHARE = 8
 RELATED_SHARE = 3
+# A document that takes no more than this share of a request is read once more for what the readings left.
+AGAIN_SHARE = 2
 EARLIER = "earlier"
 CHECK_LIST = "checklist"
+TOLD = "told"
 NO_ITEM = NO_TOPIC = "none"
 # Subject, attribute, value, heading and quote of a fact, at their longest.
 TOKENS_OF_FACT = 600
@@ -80,10 +83,14 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Round:
-    """One reading of the whole document, for some categories; with the related documents at hand or without."""
+    """One reading of the whole document, for some categories; with the related documents at hand or without.
+
+    ``is_last``: it is told what the readings before it found, and looks for what they left.
+    """
 
     categories: tuple[str, ...]
     shows_related: bool = False
+    is_last: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,6 +174,18 @@ def cut_parts(text: str, bodies: Sequence[Passage], *, tokens: int) -> tuple[tup
     return tuple(tuple(part) for part in parts)
 
 
+def last_round(categories: Sequence[str] = CATEGORIES) -> Round:
+    """The reading for what the others left, of all categories that are wanted."""
+    return Round(categories=tuple(each for each in CATEGORIES if each in categories), is_last=True)
+
+
+def is_short(subject: Subject, *, tokens: int) -> bool:
+    """Tell whether a document takes so little of a request for ``tokens`` that one more reading of it is within what a
+    review may cost.
+    """
+    return len(cut_parts(subject.text, subject.bodies, tokens=tokens // AGAIN_SHARE)) <= 1
+
+
 def part_tokens(tokens: int, reading: Round) -> int:
     """How much of a request for ``tokens`` of documents is for the part itself; facts and outline come on top."""
     return tokens - (tokens // RELATED_SHARE if reading.shows_related else 0)
@@ -182,17 +201,20 @@ def plan_readings(
 ) -> list[tuple[LlmRequest, int]]:
     """The requests that reading a document takes as long as all goes well, each with the tokens that may come on top.
 
-    Those are of what rules will say, of facts of the parts before, and of passages of related documents. Which ones is
-    not looked at: all of their texts would be.
+    Those are of what rules will say, of facts of the parts before, of passages of related documents, and of what the
+    readings before found. Which ones is not looked at: all of their texts would be.
     """
+    last = [last_round(categories)] if is_short(subject, tokens=tokens) else []
+    rounds = [*rounds_for(has_related=has_related, categories=categories), *last]
     return [
         (
             reading_request(subject, part, reading, facts=(), related=(), tokens=tokens, prompt=prompt),
             OBSERVED_TOKENS
             + (min(tokens // FACTS_SHARE, number * MAX_FACTS * TOKENS_OF_FACT))
-            + (tokens // RELATED_SHARE if reading.shows_related else 0),
+            + (tokens // RELATED_SHARE if reading.shows_related else 0)
+            + (TOLD_TOKENS if reading.is_last else 0),
         )
-        for reading in rounds_for(has_related=has_related, categories=categories)
+        for reading in rounds
         for number, part in enumerate(cut_parts(subject.text, subject.bodies, tokens=part_tokens(tokens, reading)))
     ]
 
@@ -206,19 +228,25 @@ def reading_request(
     related: Sequence[RelatedPassage],
     tokens: int,
     prompt: str,
+    told: Sequence[str] = (),
     repair: str = "",
 ) -> LlmRequest:
-    """Ask for the facts of a part and the findings that it shows. The same part and facts give the same request."""
+    """Ask for the facts of a part and the findings that it shows; the last reading for others than were ``told``.
+
+    The same part, facts and findings give the same request.
+    """
     shown = [shown_text(subject.text, one.start, one.end, subject.withheld) for one in part]
     beside = [_related_text(subject, one) for one in related]
     outline = _outline(subject.bodies, tokens=tokens // OUTLINE_SHARE)
     known = "\n".join(map(_fact_line, fit_facts(facts, tokens=tokens // FACTS_SHARE)))
     asked = check_list_text(subject.points)
-    fence = fence_of([*shown, *beside, outline, known, asked])
+    before = told_text(told)
+    fence = fence_of([*shown, *beside, outline, known, asked, before])
     material = [
         *([fenced(asked, label=CHECK_LIST, place="what the document is held against", fence=fence)] if asked else []),
         fenced(outline, label="outline", place="headings of the whole document", fence=fence),
         *([fenced(known, label=EARLIER, place="facts of the parts before", fence=fence)] if known else []),
+        *([fenced(before, label=TOLD, place="what other readings found", fence=fence)] if before else []),
         *(
             fenced(content, label=_related_label(at), place=_related_place(one), fence=fence)
             for at, (one, content) in enumerate(zip(related, beside, strict=True))
@@ -232,6 +260,7 @@ def reading_request(
         [category for category in CATEGORIES if category not in reading.categories],
         wanted=wanted,
         is_whole=part[0].start <= subject.bodies[0].start and part[-1].end >= subject.bodies[-1].end,
+        is_last=reading.is_last,
         message=MAX_MESSAGE,
         words=MAX_WORDS,
         quote=MAX_QUOTE,

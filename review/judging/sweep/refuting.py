@@ -20,7 +20,7 @@ from review.judging.unseen import NOTHING_UNFIT, Unfit, joined, overlaps, shown_
 from review.types import Severity, Span
 
 PER_REQUEST = 40
-MAX_REFUTED = 80
+MAX_REFUTED = 120
 """So many proposals, the most severe ones, are put to the test; the others stay candidates."""
 AROUND = 300
 """Characters of a long document shown before and after a quote."""
@@ -28,24 +28,26 @@ MAX_REASON = 240
 MAX_AGAINST = 3
 REFUTING_OUTPUT_TOKENS = 8000
 NO_OTHER = "none"
-# A proposal with its windows.
-TOKENS_OF_PROPOSAL = 900
+# A proposal by itself, and with its windows.
+TOKENS_OF_PROPOSAL = 300
+TOKENS_WITH_WINDOWS = 900
 TOKENS_OF_REQUEST = 1500
 
 TASK = "You test findings that were proposed about a document. Try to refute each one first."
-RULES = f"""- "refuted": words of the document let both sides be true, or state what is called missing, or show that \
-the finding misreads them. Then "quotes" has these words, copied character by character, at most {MAX_QUOTE} of them \
-each, without "…". What another document may hold, what the author may have meant and what is usual refute nothing; \
-neither does a heading or a statement that the document is complete or was approved.
+RULES = f"""- "refuted": words of the document let both sides be true (they are of two things, phases, versions, \
+environments or cases), or state what is called missing, or show that the finding misreads them. Then "quotes" has \
+these words, copied character by character, at most {MAX_QUOTE} of them each, without "…". What another document may \
+hold, what the author may have meant and what is usual refute nothing; neither does a heading or a statement that the \
+document is complete or was approved.
 - "trivial": it is so, and nothing comes of it: nobody who decides, builds, tests, operates or looks something up by \
 this document goes wrong or has to ask back, and no reader stumbles. What is called missing belongs into a document of \
 another kind or follows from what is stated, the short form of a name or the abbreviation is plain to those who read \
-such a document, the way to write is usual. You would strike it from a colleague's list of comments. That it is small \
-is no reason: then it stands as minor. So does what a writer corrects whatever comes of it: a wrong letter, digit or \
-name; one word spelled in two ways, two words of which a reader can't be sure that they are one thing; a field or cell \
-of a form or table that has no value where its like have one, though it may be found elsewhere; a part that says \
-itself that it is unfinished; a statement without exception (all, none, only) beside its exception; what is ruled out \
-or left open without a word why.
+such a document, a value, class or tool has its name in a program beside the word for it, the way to write is usual. \
+You would strike it from a colleague's list of comments. That it is small is no reason: then it stands as minor. So \
+does what a writer corrects whatever comes of it: a wrong letter, digit or name; one word spelled in two ways, two \
+words of which a reader can't be sure that they are one thing; a field or cell of a form or table that has no value \
+where its like have one, though it may be found elsewhere; a part that says itself that it is unfinished; a statement \
+without exception (all, none, only) beside its exception; what is ruled out or left open without a word why.
 - "same": it tells of the same defect as another finding here, in whatever words or category. Then "same_as" is that \
 one, which says it best and is not "same" itself; else it is "none". Two defects of one sentence are not the same.
 - "stands": the passages show the defect, and a reviewer would have it corrected, were it a word. One that tells of \
@@ -58,16 +60,19 @@ one sentence of at most {MAX_REASON} characters.
 - "verdicts" has one entry for each finding."""
 
 
-def most_tests(*, document_tokens: int, tokens: int, passages: int) -> Spending:
-    """Bound what the tests take: MAX_REFUTED proposals, those of something missing apart. A document that fits into
-    ``tokens`` is shown whole, of a longer one what surrounds the quotes and, half of the times, so many tokens of
-    ``passages``.
+def most_tests(*, document_tokens: int, tokens: int, passages: int, is_short: bool = False) -> Spending:
+    """Bound what the tests take of MAX_REFUTED proposals. A document that fits into ``tokens`` is shown whole, of a
+    longer one what surrounds the quotes and, where something is missing, which is tested apart then, so many tokens of
+    ``passages``. What the last reading of one that ``is_short`` finds is tested apart, too.
     """
-    groups = -(-MAX_REFUTED // PER_REQUEST) + 1
-    shown = groups * document_tokens if document_tokens <= tokens else groups // 2 * passages
+    groups = -(-MAX_REFUTED // PER_REQUEST) + is_short
+    shown = groups * document_tokens + MAX_REFUTED * TOKENS_OF_PROPOSAL
+    if document_tokens > tokens:
+        groups += 1
+        shown = groups // 2 * passages + MAX_REFUTED * TOKENS_WITH_WINDOWS
     return Spending(
         requests=groups,
-        tokens_in=groups * TOKENS_OF_REQUEST + MAX_REFUTED * TOKENS_OF_PROPOSAL + shown,
+        tokens_in=groups * TOKENS_OF_REQUEST + shown,
         tokens_out=groups * REFUTING_OUTPUT_TOKENS,
     )
 
@@ -96,11 +101,13 @@ class Window:
     place: str
 
 
-def group_proposals(proposals: Sequence[Proposal]) -> tuple[tuple[Proposal, ...], ...]:
-    """Put those together that are tested with the same material: what is missing apart, and by related documents."""
+def group_proposals(proposals: Sequence[Proposal], *, is_whole: bool) -> tuple[tuple[Proposal, ...], ...]:
+    """Put those together that are tested with the same material: by related documents, and what is missing apart
+    unless all see the whole document.
+    """
     groups: dict[tuple[bool, tuple[str, ...]], list[Proposal]] = {}
     for proposal in proposals:
-        groups.setdefault((proposal.kind == "missing", proposal.rests_on), []).append(proposal)
+        groups.setdefault((proposal.kind == "missing" and not is_whole, proposal.rests_on), []).append(proposal)
     return tuple(
         tuple(group[start : start + PER_REQUEST])
         for group in groups.values()

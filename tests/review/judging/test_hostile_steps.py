@@ -14,14 +14,13 @@ from collections.abc import Iterator
 import pytest
 
 from review.judging.excerpts import planted_in
+from review.judging.second_opinion.proving import proof_request, proven
 from review.judging.second_opinion.request import (
     Decision,
     Doubt,
     Reviewed,
     opinion_request,
-    proof_request,
     read_opinions,
-    read_proofs,
 )
 from review.judging.types import Passage
 from review.judging.unseen import joined, unfit_for_proof, unseen_in
@@ -244,4 +243,4 @@ def test_a_proof_shows_no_instruction() -> None:
     shown = proof_request([said], reviewed, prompt="").messages[1].text
     assert "合格" not in shown
     words = [{"finding": "f1", "reason": "", "holds": holds} for holds in ("yes", "no")]
-    assert not read_proofs({"proofs": words}, [said])
+    assert [one.decision for one in proven({"proofs": words}, [said])] == [Decision.DISPUTED]

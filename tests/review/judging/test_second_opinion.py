@@ -150,23 +150,25 @@ def test_a_topic_that_nobody_would_act_on_stays_missing_for_its_check(document, 
 
 
 def missing_together(facts: ReviewOut) -> Any:
-    (found,) = [one for one in (*facts.findings, *facts.overturned) if one.data.get("topics")]
+    every = (*facts.findings, *facts.overturned, *facts.candidates)
+    (found,) = [one for one in every if one.data.get("topics")]
     return found
 
 
-@pytest.mark.parametrize("treated", ["one", "all", "none named"])
+@pytest.mark.parametrize("treated", ["one", "all", "none named", "one, and nothing comes of the others"])
 def test_of_several_topics_a_quote_takes_out_the_one_that_it_treats(db, tmp_path, configured, treated) -> None:  # noqa: F811
     text = TEXT.replace("現行の", "")  # nothing calls for a migration or for tests
     document = work_through(upload_text(local_operator(), tmp_path, text, document_type="basic_design").document)
     before = missing_together(run(document, second_opinion="off", judge="rules", check_items=("BD-B01",)))
     topics = before.data["items"]
-    named = {"one": topics[:1], "all": topics, "none named": ["whole"]}[treated]
+    named = {"all": topics, "none named": ["whole"]}.get(treated, topics[:1])
+    decision = "set_aside" if "nothing comes" in treated else "overturned"
     quotes = ("利用者検索の結果は、入力から３秒以内に画面へ表示する。", "サーバは2台、端末は40台とする。")[: len(named)]
 
     def decide(label: str, text: str) -> dict[str, Any]:
         if "Topics: " not in text:
             return opinion(label, "confirmed")
-        said = [opinion(label, "overturned", quote, treats=topic) for quote, topic in zip(quotes, named, strict=True)]
+        said = [opinion(label, decision, quote, treats=topic) for quote, topic in zip(quotes, named, strict=True)]
         return {**said[0], "quotes": [one["quotes"][0] for one in said]}
 
     configured.answer = second_model(decide)
@@ -177,12 +179,14 @@ def test_of_several_topics_a_quote_takes_out_the_one_that_it_treats(db, tmp_path
     assert len(topics) > 1
     if treated == "all":
         assert (after.state, after.second_opinion.decision) == ("overturned", "overturned")
-    elif treated == "one":
-        assert (after.state, after.second_opinion.decision) == ("found", "narrowed")
+    elif treated.startswith("one"):
+        stands = ("candidate", "set_aside") if decision == "set_aside" else ("found", "narrowed")
+        assert (after.state, after.second_opinion.decision) == stands
         assert (after.data["items"], after.data["treated"]) == (topics[1:], topics[:1])
         assert after.fingerprint == before.fingerprint
-        (suggested,) = [one.content for one in facts.suggestions if one.finding_id == after.id]
-        for text in (after.message, suggested):
+        suggested = [one.content for one in facts.suggestions if one.finding_id == after.id]
+        assert len(suggested) == (decision == "overturned"), "of what counts"
+        for text in (after.message, *suggested):
             assert f"「{topics[0]}」" not in text
             assert f"「{topics[1]}」" in text
     else:

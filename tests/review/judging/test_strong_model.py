@@ -23,13 +23,14 @@ from hub.llm.models import RecordedAnswer
 from hub.llm.providers.registry import close_provider
 from hub.llm.types import LlmRequest
 from review.judging.overview import cut_stretches
+from review.judging.second_opinion.proving import proven
 from review.judging.second_opinion.request import (
+    Decision,
     Doubt,
     Reviewed,
     group_doubts,
     opinion_request,
     read_opinions,
-    read_proofs,
 )
 from review.judging.sweep.asking import subject_of
 from review.judging.sweep.merging import distinct, merge
@@ -135,7 +136,7 @@ def test_the_recorded_reading_gives_the_same_findings(text: str, recording: dict
         proposals += read.proposals
     tested: list[Examined] = []
     bodies = cut_stretches(text, subject.bodies, tokens=TOKENS)
-    for number, group in enumerate(group_proposals(distinct(proposals, subject))):
+    for number, group in enumerate(group_proposals(distinct(proposals, subject), is_whole=False)):
         windows = windows_for(group, subject, bodies)
         request = refuting_request(group, subject, windows, prompt=prompts["refute"])
         assert not errors_in(answers[f"refute{number}"], request)
@@ -175,8 +176,8 @@ def test_the_recorded_second_opinion_overturns_the_same(text: str, recording: di
         request = opinion_request(group, reviewed, passages, document="", prompt="")
         assert not errors_in(answers[f"opinion{number}"], request)
         read = [one for one in read_opinions(answers[f"opinion{number}"], group, reviewed, passages) if one.needs_proof]
-        held = read_proofs(answers[f"proof{number}"], read)
-        overturned += [one.doubt.message for one in read if one.doubt.pk in held]
+        held = proven(answers[f"proof{number}"], read)
+        overturned += [one.doubt.message for one in held if one.decision is Decision.OVERTURNED]
     assert len(overturned) == len(recording["overturned"])
     assert all(any(one.startswith(said) for said in recording["overturned"]) for one in overturned)
 

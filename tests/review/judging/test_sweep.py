@@ -27,12 +27,14 @@ from review.judging.sweep.reading import (
     Proposal,
     RelatedPassage,
     cut_parts,
+    is_short,
     plan_readings,
     read_part,
     reading_request,
     rounds_for,
 )
-from review.judging.sweep.refuting import Examined, most_tests, read_verdicts
+from review.judging.sweep.refuting import Examined, group_proposals, most_tests, read_verdicts
+from review.judging.sweep.wanted import TOLD_TOKENS, told_text
 from review.judging.types import Passage
 from review.judging.unseen import NOTHING_UNFIT
 from review.models import Finding, Review
@@ -171,13 +173,66 @@ def test_the_reading_is_shown_every_check_item_with_what_rules_said(db, tmp_path
     configured.answer = reading_model()
     run(document, check_items=("BD-A02", "BD-A03", "BD-C01"))
     asked = [shown_in(one)["checklist"].splitlines()[1:] for one in configured.requests if schema_of(one) == "reading"]
-    assert len(asked) == 3
+    assert len(asked) == 4
     for lines in asked:
         assert [line.split()[0] for line in lines if not line.startswith("  ")] == ["BD-A02", "BD-A03", "BD-C01"]
         at = [next(n for n, line in enumerate(lines) if line.startswith(code)) for code in ("BD-A02", "BD-A03")]
         assert lines[at[0] + 1].startswith("  rules: 見出し番号 2 が 2 か所")
         assert lines[at[1] + 1] == "  rules: nothing to judge"
         assert lines[-1] == "  rules: passed"
+
+
+def test_a_last_reading_is_told_what_the_others_found_and_finds_what_they_left(document, configured) -> None:  # noqa: F811
+    left = proposal(PROMISED, kind="missing", category="coverage", message="別紙2がない。")
+    last: list[str] = []
+
+    def answer(asked: dict[str, Any]) -> str:
+        if schema_of(asked) != "reading" or "told" not in shown_in(asked):
+            return reading_model(proposal(*SIDES))(asked)
+        last.append(shown_in(asked)["told"])
+        return reading_model(proposal(*SIDES), left)(asked)
+
+    configured.answer = answer
+    facts = run(document)
+    assert ["取り置きの期間が7日と10日で食い違う。" in told for told in last] == [True]
+    assert sorted(one.message for one in facts.findings) == sorted([left["message"], proposal()["message"]])
+
+
+def test_what_takes_more_than_half_of_a_request_is_not_read_once_more(document, configured, configure) -> None:  # noqa: F811
+    subject = subject_of(rule_input(TEXT), ())
+    whole = estimate_text_tokens(TEXT)
+    assert [is_short(subject, tokens=tokens) for tokens in (whole * 2, whole * 5)] == [False, True]
+    configure(llm_reading_tokens=whole * 2)
+    configured.answer = reading_model(proposal(*SIDES))
+    run(document)
+    assert [name for name in map(schema_of, configured.requests) if name == "reading"] == ["reading"] * 3
+
+
+def test_the_last_reading_is_told_as_much_as_fits() -> None:
+    line = "取り置きの期間が7日と10日で食い違う。" * 5
+    told = told_text([f"{number} {line}" for number in range(1000)])
+    assert estimate_text_tokens(told) <= TOLD_TOKENS
+    assert told.startswith("- 0 ")
+
+
+def test_what_the_last_reading_finds_is_new_or_left_out_and_numbered_on() -> None:
+    def made(message: str, severity: Severity = Severity.MINOR) -> Proposal:
+        at = TEXT.index(PROMISED)
+        quotes = (Span(start=at, end=at + len(PROMISED)),)
+        return Proposal(category="coverage", kind="missing", severity=severity, message=message, quotes=quotes)
+
+    subject = subject_of(rule_input(TEXT), ())
+    known = distinct([made("別紙2がない。")], subject)
+    again, other = made("別紙2がない。", Severity.CRITICAL), made("通知を誰に送るかが書かれていない。")
+    left = distinct([*known, again, other], subject, known=known)
+    assert [(one.message, one.nth) for one in left] == [(other.message, 2)]
+
+
+def test_of_a_document_that_is_shown_whole_everything_is_tested_together() -> None:
+    span = Span(start=0, end=4)
+    made = {"category": "coverage", "severity": Severity.MINOR, "message": "", "quotes": (span,)}
+    proposals = [Proposal(**made, kind=kind) for kind in ("wrong", "missing")]  # type: ignore[arg-type]
+    assert [len(group_proposals(proposals, is_whole=is_whole)) for is_whole in (True, False)] == [1, 2]
 
 
 def test_what_rules_said_in_words_of_an_instruction_is_not_shown(document, configured) -> None:  # noqa: F811
@@ -259,7 +314,7 @@ def test_an_invented_quote_and_a_single_side_make_no_finding(document, configure
     facts = run(document)
     assert not facts.findings
     assert not facts.candidates
-    assert step(facts).counts["unverified"] == 2
+    assert step(facts).counts["unverified"] == 2 * 2, "the last reading tells them once more"
 
 
 def test_a_reader_gets_no_more_than_the_limit_of_each_category(document, configured) -> None:  # noqa: F811
