@@ -10,7 +10,7 @@ from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext
 
-from hub.access.names import full_name, name_of
+from hub.access.names import full_name, name_of, name_with_login
 from hub.admin_site import pages
 from hub.admin_site.commands import doors_of
 from hub.core.languages import shown, shown_stored
@@ -52,6 +52,7 @@ register.filter(full_name)
 register.filter(name_of)
 
 
+register.filter(name_with_login)
 @register.filter
 def with_landmark(page: SafeString) -> SafeString:
     """Make Unfold's frame around the content of a page the landmark that it lacks, for readers of the screen."""

@@ -24,7 +24,7 @@ from hub.admin_site.base import HubModelAdmin, holders
 from hub.admin_site.pages import badge, errors_as_messages, principal_of, render_page, two_lines
 from hub.core.errors import Conflict
 from hub.core.languages import shown
-from knowledge.documents.batches import check_last_scan, scan_batch, undo_scan
+from knowledge.documents.batches import check_last_scan, scan_batch, scan_to_take_back, undo_scan
 from knowledge.documents.source_previews import preview_source
 from knowledge.documents.source_schemas import TAKEN_BACK, ScanReportOut, scan_report_out
 from knowledge.documents.sources import (
@@ -42,6 +42,8 @@ STATES = {"running": _("running"), "completed": _("completed"), "failed": _("fai
 FACTS = ("name", "kind", "location", "collection", "policy", "enabled", "scan_every_minutes")
 REPORTED = ("scanned_at", "next_scan", "state", "result", "failures")
 MOST_NAMED = 20
+OWN_PAGE = "own_page"
+"""The field by which a form says that it is on the page of the one source that it is about."""
 
 
 @admin.register(Source)
@@ -111,11 +113,12 @@ class SourceAdmin(HubModelAdmin):
         delete_source(principal=principal_of(request), name=obj.name)
 
     @admin.action(description=_("Scan the selected sources now"))
-    def scan_now(self, request: HttpRequest, queryset: QuerySet[Source]) -> None:
+    def scan_now(self, request: HttpRequest, queryset: QuerySet[Source]) -> HttpResponse | None:
         for name in queryset.values_list("name", flat=True):
             with errors_as_messages(request):
                 request_scan(principal=principal_of(request), name=name)
                 messages.success(request, _("The scan of {name} was asked for.").format(name=name))
+        return _back_to_own_page(request)
 
     @admin.action(description=_("Take back what the last scan took in, and switch off"))
     def undo_last_scan(self, request: HttpRequest, queryset: QuerySet[Source]) -> HttpResponse | None:
@@ -126,7 +129,7 @@ class SourceAdmin(HubModelAdmin):
                 check_last_scan(source, batch)
         except Conflict as conflict:
             messages.error(request, str(conflict))
-            return None
+            return _back_to_own_page(request)
         asked = ask_first(
             request,
             title=_("Take back what the last scan took in, and switch off"),
@@ -135,6 +138,7 @@ class SourceAdmin(HubModelAdmin):
             ),
             rows=[f"{source.name} ({source.location}): {self.result(source)}" for source in sources],
             button=_("Take back"),
+            leave=_own_page(request),
             said={_seen_field(source): batch for source, batch in seen.items()},
         )
         if asked is not None:
@@ -142,13 +146,13 @@ class SourceAdmin(HubModelAdmin):
         for source, batch in seen.items():
             name = source.name
             with errors_as_messages(request):
-                done = undo_scan(principal_of(request), name, seen=batch)
+                done = undo_scan(principal_of(request), name, scan=batch)
                 counts = {"deleted": len(done.deleted), "restored": len(done.restored), "left": done.left}
                 said = _("{name}: {deleted} deleted, {restored} as before, {left} left. It is switched off.")
                 messages.success(request, said.format(name=name, **counts))
                 for path, error in done.refused[:MOST_NAMED]:
                     messages.warning(request, f"{path}: {error}")
-        return None
+        return _back_to_own_page(request)
 
     def add_view(
         self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None
@@ -174,7 +178,7 @@ class SourceAdmin(HubModelAdmin):
         source = self.get_object(request, unquote(object_id))
         context = extra_context or {}
         if source is not None:
-            context |= {"seen_field": _seen_field(source)}
+            context |= {"seen_field": _seen_field(source), "scan_to_take_back": scan_to_take_back(source)}
         if request.method == "GET" and source is not None and not source.report and self.has_change_permission(request):
             with errors_as_messages(request):
                 preview = preview_source(
@@ -226,6 +230,18 @@ class SourceAdmin(HubModelAdmin):
 def _seen_field(source: Source) -> str:
     """The field of a form that says which scan of a source its page showed, by the scan's batch."""
     return f"seen-{source.pk}"
+
+
+def _own_page(request: HttpRequest) -> str:
+    """The address of the source's page that an action was asked for on; empty for actions of the list."""
+    pk = request.POST.get(OWN_PAGE, "")
+    return reverse("admin:knowledge_source_change", args=[int(pk)]) if pk.isdecimal() else ""
+
+
+def _back_to_own_page(request: HttpRequest) -> HttpResponse | None:
+    """Lead back to that page; None leads to the list."""
+    address = _own_page(request)
+    return HttpResponseRedirect(address) if address else None
 
 
 def _counts(report: ScanReportOut) -> str:

@@ -57,6 +57,26 @@ class PreviewIn(Schema):
     collection: ShortText = DEFAULT_COLLECTION
 
 
+class DocumentOfOthersOut(Schema):
+    path: str
+    document_id: str
+    owner: str | None = Field(description="user name of who uploaded it; null: another source holds it")
+
+
+class ScanEffectsOut(Schema):
+    """What a scan would do, of documents that the caller may see; lists are the first 50."""
+
+    new: int = Field(description="files that would be new documents")
+    changed: int = Field(
+        description="files that would be new versions, or bring a document back, as far as can be told"
+    )
+    unchanged: int
+    left_alone: int = Field(description="files at paths of documents that people uploaded or another source holds")
+    others: list[DocumentOfOthersOut] = Field(description="these documents")
+    gone: int = Field(description="documents that came from there before, whose file is gone: they would be retired")
+    gone_paths: list[str]
+
+
 class SourcePreviewOut(Schema):
     """In numbers of files; lists are the first 50."""
 
@@ -64,10 +84,14 @@ class SourcePreviewOut(Schema):
     files: int
     size_bytes: int
     endings: dict[str, int] = Field(description="by the end of the name, the commonest first")
-    known: int = Field(description="of documents that came from there before")
     too_large: int = Field(description="above HUB_MAX_UPLOAD_BYTES, which would be refused")
     names: list[str]
     unreadable: list[ScanFailureOut] = Field(description="places that can't be looked into; nothing is retired then")
+    effects: ScanEffectsOut
+
+
+class UndoIn(Schema):
+    scan: ShortText = Field(description="which scan is meant: `report.scan` of the source as it was looked at")
 
 
 class SourcePatch(Schema):
@@ -104,10 +128,19 @@ def _address(source: Source) -> str:
 
 @router.post("/sources/preview", response=SourcePreviewOut)
 def preview_source(request: HubRequest, fields: PreviewIn) -> SourcePreviewOut:
-    """What a first scan of a folder or bucket would go through, counted and named; nothing is read or kept."""
+    """What a first scan of a folder or bucket would go through, counted and named, and do to which documents; nothing
+    is read or kept.
+    """
     preview = source_previews.preview_source(principal=request.principal, **fields.model_dump())
     unreadable = [ScanFailureOut(path=path, reason=shown(why)) for path, why in preview.unreadable]
-    return filled(SourcePreviewOut, preview, unreadable=unreadable)
+    others = [
+        filled(
+            DocumentOfOthersOut, one, document_id=one.public_id, owner=one.owner.get_username() if one.owner else None
+        )
+        for one in preview.effects.others
+    ]
+    effects = filled(ScanEffectsOut, preview.effects, others=others)
+    return filled(SourcePreviewOut, preview, unreadable=unreadable, effects=effects)
 
 
 @router.get("/sources/{name}", response=SourceOut)
@@ -141,9 +174,11 @@ def scan_source(request: HubRequest, name: str) -> HttpResponse:
 
 
 @router.post("/sources/{name}/undo", response=UndoneOut)
-def undo_scan(request: HubRequest, name: str) -> UndoneOut:
-    """Take back what the last scan took in, and switch the source off (administrators); call again while ``left``."""
-    return undone_out(batches.undo_scan(request.principal, name))
+def undo_scan(request: HubRequest, name: str, fields: UndoIn) -> UndoneOut:
+    """Take back what the last scan took in, and switch the source off (administrators); call again while ``left``. If
+    another scan than the named one is the last by now, nothing happens (409 ``scanned_meanwhile``).
+    """
+    return undone_out(batches.undo_scan(request.principal, name, scan=fields.scan))
 
 
 @router.get("/jobs", response=Page[JobOut])

@@ -83,11 +83,9 @@ def undo_batch(principal: Principal, name: str) -> Undone:
     return _undo(principal, _find(principal, name))
 
 
-def undo_scan(principal: Principal, source: str, *, seen: str | None = None) -> Undone:
+def undo_scan(principal: Principal, source: str, *, scan: str) -> Undone:
     """Take back what the last scan of a source took in, and watch the source no longer: the next scan would take it in
-    again. What the scan retired stays retired.
-
-    ``seen`` is the batch of the scan that is meant; None: whichever is the last.
+    again. What the scan retired stays retired. ``scan`` is the batch of the scan that is meant.
 
     What becomes of each document is as for :func:`undo_batch`, by the caller's own rights.
 
@@ -99,13 +97,14 @@ def undo_scan(principal: Principal, source: str, *, seen: str | None = None) -> 
     principal.require_hub(HubRight.OPERATION)
     with transaction.atomic():
         last = Source.objects.select_for_update().get(pk=found.pk)
-        if seen is not None:
-            check_last_scan(last, seen)
-        batch = UploadBatch.objects.filter(owner=None, name=scan_batch(last)).first()
+        check_last_scan(last, scan)
+        batch = UploadBatch.objects.filter(owner=None, name=scan).first()
         if batch is None:
             raise NotFound(_('The last scan of "{name}" took nothing in.'), code="batch_not_found", name=source)
         update_source(principal=principal, name=source, enabled=False)
     undone = _undo(principal, batch)
+    if undone.left:
+        return undone
     with transaction.atomic():  # it may have been switched on and scanned meanwhile
         for last in Source.objects.select_for_update().filter(pk=found.pk, report__batch=batch.name):
             last.report["state"] = TAKEN_BACK
@@ -118,9 +117,16 @@ def scan_batch(source: Source) -> str:
     return str(source.report.get("batch", ""))
 
 
-def check_last_scan(source: Source, seen: str) -> None:
-    """Raise Conflict if the source's last scan is another than the one of the batch ``seen``."""
-    if scan_batch(source) != seen:
+def scan_to_take_back(source: Source) -> str:
+    """As :func:`scan_batch`; empty, too, when the scan took nothing in, or all of it was taken back. One query."""
+    name = scan_batch(source)
+    is_there = source.report.get("state") != TAKEN_BACK and UploadBatch.objects.filter(owner=None, name=name).exists()
+    return name if is_there else ""
+
+
+def check_last_scan(source: Source, scan: str) -> None:
+    """Raise Conflict if the source's last scan is another than the one of the batch ``scan``."""
+    if scan_batch(source) != scan:
         raise Conflict(
             _('"{name}" was scanned again meanwhile. Look at what that scan took in before you take it back.'),
             code="scanned_meanwhile",

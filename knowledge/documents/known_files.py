@@ -1,8 +1,10 @@
-"""The documents that came from a source before, by path."""
+"""The documents that came from a source before, by path, and those of others at the paths of its files."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+
+from django.db.models import Q, QuerySet
 
 from hub.access.principals import Principal, Scope
 from knowledge.models import ChunkPolicy, Document
@@ -53,8 +55,10 @@ def load_known_files(principal: Principal, *, collection: str, root: str) -> dic
     }
 
 
-def load_taken_paths(principal: Principal, *, collection: str, root: str) -> frozenset[str]:
-    """Paths in the collection that visible documents of other uploaders or other sources hold, in one query."""
-    live = Document.objects.live().filter(collection__slug=collection, classification__lte=principal.ceiling)
-    others = live.exclude(source_root=root).exclude(source_root="", owner_id=principal.user_id)
-    return frozenset(others.values_list("path", flat=True))
+def documents_of_others(principal: Principal, *, collection: str, root: str) -> QuerySet[Document]:
+    """The documents of a collection that a scan of one of its sources leaves alone: people uploaded them, or another
+    source holds them. The permission filter is applied.
+    """
+    in_collection = Document.objects.visible_to(principal, Scope.UPLOAD).filter(collection__slug=collection)
+    of_another_source = Q(retired_at__isnull=True) & ~Q(source_root="")
+    return in_collection.exclude(source_root=root).filter(Q(owner__isnull=False) | of_another_source)

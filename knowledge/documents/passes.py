@@ -26,7 +26,7 @@ from knowledge.documents.archives import TakenArchive, folder_of_archive, is_arc
 from knowledge.documents.deletion import retire_document
 from knowledge.documents.documents import chunk_policy
 from knowledge.documents.folder_reports import FolderReport
-from knowledge.documents.known_files import KnownFile, load_known_files, load_taken_paths
+from knowledge.documents.known_files import KnownFile, documents_of_others, load_known_files
 from knowledge.documents.reindexing import recut_document
 from knowledge.documents.uploads import Upload, UploadOutcome, clean_path, create_document, hash_file
 from knowledge.models import Collection, Document
@@ -100,7 +100,8 @@ class Pass:
         known = load_known_files(self._plan.principal, **place)
         self._known, self._paths = known, sorted(known)
         self._refuse_another_identity(listing, known)
-        taken = load_taken_paths(self._plan.principal, **place) if self._plan.watched else frozenset()
+        others = documents_of_others(self._plan.principal, **place) if self._plan.watched else Document.objects.none()
+        taken = frozenset(others.values_list("path", flat=True))
         for file in listing.files:
             name = self._name(file)
             if name is None or file.path <= self.after:

@@ -1,4 +1,6 @@
-"""What a folder or bucket holds, counted and named before it is watched; nothing is taken in."""
+"""What a folder or bucket holds, counted and named before it is watched, and what a scan would do; nothing is taken
+in.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ from hub.core.errors import Unavailable
 from hub.core.languages import in_both
 from hub.core.texts import Text
 from knowledge.collections import get_collection
-from knowledge.documents.known_files import load_known_files
+from knowledge.documents.scan_effects import ScanEffects, effects_of_scan
 from knowledge.sources import normal_location, open_source
 
 MOST_NAMES = 50
@@ -24,23 +26,22 @@ LONGEST_S = 20.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourcePreview:
-    """Numbers of files: ``endings`` by the end of their names, the commonest first, ``known`` of documents that came
-    from there before, ``too_large`` of those that would be refused. ``names`` are the first of them; ``unreadable`` the
-    places that can't be looked into, and why.
+    """Numbers of files: ``endings`` by the end of their names, the commonest first, ``too_large`` of those that
+    would be refused. ``names`` are the first of them; ``unreadable`` the places that can't be looked into, and why.
     """
 
     location: str
     files: int
     size_bytes: int
     endings: dict[str, int]
-    known: int
     too_large: int
     names: tuple[str, ...]
     unreadable: tuple[tuple[str, Text], ...]
+    effects: ScanEffects
 
 
 def preview_source(*, principal: Principal, kind: str, location: str, collection: str) -> SourcePreview:
-    """List what the first scan of a source would go through; the files are not opened.
+    """List what the first scan of a source would go through and do; the files are not opened.
 
     Who may say what is watched may look, as for :func:`knowledge.documents.sources.create_source`.
 
@@ -62,15 +63,15 @@ def preview_source(*, principal: Principal, kind: str, location: str, collection
             )
 
     listing = open_source(kind, place).list_files(stop_in_time)
-    known = load_known_files(principal, collection=watched.slug, root=place)
+    most_bytes = settings.CONFIG.hub_max_upload_bytes
     endings = Counter(PurePosixPath(file.path).suffix.lower().lstrip(".") for file in listing.files)
     return SourcePreview(
         location=place,
         files=len(listing.files),
         size_bytes=sum(file.size_bytes for file in listing.files),
         endings=dict(endings.most_common(MOST_NAMES)),
-        known=sum(file.path in known for file in listing.files),
-        too_large=sum(file.size_bytes > settings.CONFIG.hub_max_upload_bytes for file in listing.files),
+        too_large=sum(file.size_bytes > most_bytes for file in listing.files),
         names=tuple(file.path for file in listing.files[:MOST_NAMES]),
         unreadable=tuple((path, in_both(error)) for path, error in listing.unreadable[:MOST_NAMES]),
+        effects=effects_of_scan(principal, listing, collection=watched.slug, root=place, most_bytes=most_bytes),
     )

@@ -30,6 +30,7 @@ class ScanFailureOut(BaseModel):
 class ScanReportOut(BaseModel):
     """What the last scan did, in numbers of files; of one under way, what it has done so far."""
 
+    scan: str | None = Field(description="which scan it was, for undoing it; null: of an older version of the hub")
     state: str = Field(description="running, completed, failed, or taken_back: undone as one")
     reason: str | None = Field(description="why the scan as a whole failed; nothing was retired then")
     new: int
@@ -84,6 +85,7 @@ def scan_report_out(facts: dict[str, Any]) -> ScanReportOut | None:
     reason = in_language("reason_ja", "reason_en")
     return ScanReportOut(
         **{name: facts[name] for name in ("state", "new", "changed", "unchanged", "removed", "failed", "seconds")},
+        scan=facts.get("batch") or None,
         reason=facts.get(reason) or None,
         failures=[ScanFailureOut(path=failure["path"], reason=failure[reason]) for failure in facts["failures"]],
     )

@@ -131,6 +131,7 @@ def examples_of(review: Review, folder: Path, *, dataset_code: str = "cases") ->
         "kind": "judge",
         "post /api/v1/sources kind": "folder",
         "post /api/v1/sources/preview kind": "folder",
+        "post /api/v1/sources/{name}/undo scan": SCAN,
         "scenario_id": scenario.code,
         "action": step.action,
         "wait_seconds": 0,

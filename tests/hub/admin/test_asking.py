@@ -90,14 +90,26 @@ def test_the_page_of_a_source_scans_it_and_says_what_happens_next(settings: Any)
     address = reverse("admin:knowledge_source_change", args=[source.pk])
     page = client.get(address).content.decode()
     assert "2026-03-01 09:15" in page
-    assert 'value="undo_last_scan"' in page
+    assert 'value="undo_last_scan"' not in page  # the scan took nothing in
     assert "HUB_SOURCE_ROOTS" in page
     typed = {"location": "/etc", "enabled": "on", "scan_every_minutes": 15}
     (refused,) = client.post(address, typed).context["adminform"].form.errors["location"]
     assert refused.startswith("/etc ")
-    asked = {"action": "scan_now", "_selected_action": [source.pk]}
-    client.post(reverse("admin:knowledge_source_changelist"), asked)
+    UploadBatch.objects.create(name="scan-1")
+    assert 'value="undo_last_scan"' in client.get(address).content.decode()
+    buttons = reverse("admin:knowledge_source_changelist")
+    shown = {"_selected_action": [source.pk], "own_page": source.pk, f"seen-{source.pk}": "scan-1"}
+    assert client.post(buttons, {**shown, "action": "scan_now"})["Location"] == address
     assert "ワーカーが空き次第" in client.get(address).content.decode()
+    undo = {**shown, "action": "undo_last_scan"}
+    asked = client.post(buttons, undo)
+    assert asked.context["leave"] == address
+    Source.objects.update(report={**report, "batch": "scan-2"})
+    assert client.post(buttons, undo)["Location"] == address  # it says that another scan came
+    Source.objects.update(report=report)
+    assert client.post(buttons, yes_to(asked))["Location"] == address
+    page = client.get(address).content.decode()
+    assert 'value="undo_last_scan"' not in page
     deleting = client.get(reverse("admin:knowledge_source_delete", args=[source.pk])).content.decode()
     assert "文書は、ハブに残ります" in deleting
 

@@ -11,7 +11,7 @@ from django.test import Client
 from django.urls import reverse
 
 from hub.access.principals import ALL_SCOPES, Role, local_operator
-from hub.access.services import create_token
+from hub.access.services import create_token, principal_for_user
 from knowledge.documents import scans, sources
 from knowledge.models import Collection, Document, Source
 from tests.factories import upload_text
@@ -76,6 +76,33 @@ def test_a_source_is_made_read_changed_scanned_and_deleted(call, folder):
     assert call("DELETE", "/sources/資料室").status_code == 204
     assert call("GET", "/sources/資料室").json()["code"] == "source_not_found"
     assert Document.objects.count() == 1
+
+
+def test_only_the_scan_that_was_seen_is_taken_back(call, folder):
+    source = sources.create_source(
+        principal=local_operator(), name="資料室", location=str(folder), collection="default"
+    )
+    scans.scan(source.pk)
+    seen = call("GET", "/sources/資料室").json()["report"]["scan"]
+    (folder / "規程.md").write_text("# 規程\n\n本文。\n", encoding="utf-8")
+    Source.objects.update(scanned_at=None)
+    scans.scan(source.pk)
+    assert call("POST", "/sources/資料室/undo").status_code == 422
+    refused = call("POST", "/sources/資料室/undo", {"scan": seen})
+    assert (refused.status_code, refused.json()["code"]) == (409, "scanned_meanwhile")
+    assert Document.objects.count() == 2
+    last = call("GET", "/sources/資料室").json()["report"]["scan"]
+    assert call("POST", "/sources/資料室/undo", {"scan": last}).json()["deleted"] == ["規程.md"]
+    assert call("GET", "/sources/資料室").json()["report"]["state"] == "taken_back"
+
+
+def test_a_look_names_the_documents_of_others_at_the_paths_of_files(call, folder, tmp_path):
+    owner = make_user("hsato")
+    grant(owner, Role.REVIEWER, Collection.objects.get(slug="default"))
+    document = upload_text(principal_for_user(owner), tmp_path, "# 用語\n\n別の文書。\n", name="用語.md").document
+    seen = call("POST", "/sources/preview", {"location": str(folder)}).json()["effects"]
+    assert seen["others"] == [{"path": "用語.md", "document_id": document.public_id, "owner": "hsato"}]
+    assert (seen["new"], seen["left_alone"]) == (0, 1)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,16 +11,18 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.urls import reverse
 
-from hub.access.principals import Principal, Role, local_operator
+from hub.access.principals import Classification, HubRole, Principal, Role, local_operator
+from hub.access.services import principal_for_user
 from hub.core.errors import Conflict, Forbidden, InvalidInput, NotFound
 from hub.core.lease import LeaseLost, claim
 from knowledge.documents import batches
-from knowledge.documents.batches import undo_scan
+from knowledge.documents.batches import scan_batch, scan_to_take_back, undo_scan
 from knowledge.documents.source_previews import preview_source
 from knowledge.documents.sources import update_source
 from knowledge.models import Collection, Document, Source, UploadBatch
 from knowledge.sources import FileUnreadable, FolderReader, SourceUnavailable
-from tests.factories import new_collection, principal_with
+from tests.factories import make_holder, new_collection, new_user, principal_with, upload_text
+from tests.hub.admin.support import grant
 from tests.knowledge.documents.source_support import live_paths, run, state, watch, work_off
 
 pytestmark = pytest.mark.django_db
@@ -167,13 +170,53 @@ def test_a_source_that_is_no_longer_allowed_is_not_read_and_keeps_its_documents(
 
 def test_a_look_counts_and_names_what_a_scan_then_takes_in(desk):
     seen = preview_source(principal=OPERATOR, kind="folder", location=str(desk), collection="default")
-    assert (seen.files, seen.known, seen.too_large) == (3, 0, 0)
+    assert (seen.files, seen.effects.new, seen.too_large) == (3, 3, 0)
     assert seen.endings == {"md": 2, "txt": 1}
     assert set(seen.names) == {"案内.md", "規程/旅費.md", "規程/会議.txt"}
     assert Document.objects.count() == 0
     run(watch(desk))
     assert live_paths() == set(seen.names)
-    assert preview_source(principal=OPERATOR, kind="folder", location=str(desk), collection="default").known == 3
+    again = preview_source(principal=OPERATOR, kind="folder", location=str(desk), collection="default").effects
+    assert (again.new, again.changed, again.unchanged, again.gone) == (0, 0, 3, 0)
+
+
+def test_a_look_says_what_a_scan_then_does_to_documents_that_are_there(desk, tmp_path):
+    run(watch(desk))
+    (desk / "規程" / "旅費.md").write_text("# 旅費\n\n改正した本文。\n", encoding="utf-8")
+    (desk / "規程" / "会議.txt").unlink()
+    for name in ("通知.md", "様式.md", "新規.md"):
+        (desk / name).write_text(f"# {name}\n\n本文。\n", encoding="utf-8")
+    person = new_user(username="hsato", last_name="佐藤", first_name="花子")
+    grant(person, Role.REVIEWER, Collection.objects.get(slug="default"))
+    upload_text(principal_for_user(person), tmp_path, "# 通知\n\n人の文書。\n", name="通知.md")
+    left = new_user(username="left")
+    grant(left, Role.REVIEWER, Collection.objects.get(slug="default"))
+    upload_text(principal_for_user(left), tmp_path, "# 様式\n\n退職した人の文書。\n", name="様式.md")
+    left.delete()
+    operator = principal_for_user(make_holder(new_user(username="ops"), HubRole.OPERATOR))
+    grant(User.objects.get(pk=operator.user_id), Role.CURATOR, Collection.objects.get(slug="default"))
+    look = partial(preview_source, principal=operator, kind="folder", location=str(desk), collection="default")
+    seen = look().effects
+    assert (seen.new, seen.changed, seen.unchanged, seen.left_alone, seen.gone) == (1, 2, 1, 1, 1)
+    assert [(one.path, one.owner) for one in seen.others] == [("通知.md", person)]
+    assert seen.gone_paths == ("規程/会議.txt",)
+    Document.objects.filter(path__in=["通知.md", "規程/会議.txt"]).update(classification=Classification.C3)
+    unseen = look().effects  # what the operator may not see is in no figure and has no name
+    assert (unseen.new, unseen.left_alone, unseen.others, unseen.gone) == (2, 0, (), 0)
+    Document.objects.update(classification=Classification.C2)
+    assert run(Source.objects.get()) == (1, 2, 1, 1, 1)  # one fails: the path of somebody else's document
+
+
+def test_a_scan_that_is_taken_back_in_parts_is_taken_back_once_nothing_is_left(desk, monkeypatch):
+    monkeypatch.setattr(batches, "MOST_UNDONE", 2)
+    source = watch(desk)
+    run(source)
+    assert undo_scan(OPERATOR, source.name, scan=scan_batch(source)).left == 1
+    source.refresh_from_db()
+    assert scan_to_take_back(source) == scan_batch(source)
+    assert undo_scan(OPERATOR, source.name, scan=scan_batch(source)).left == 0
+    source.refresh_from_db()
+    assert (source.report["state"], scan_to_take_back(source)) == ("taken_back", "")
 
 
 def test_only_who_says_what_is_watched_may_look(desk):
@@ -193,13 +236,13 @@ def test_a_scan_is_taken_back_as_one_and_not_taken_in_again(desk):
     (desk / "新規.md").write_text("# 新規\n\n後から。\n", encoding="utf-8")
     run(source)
     work_off()
-    done = undo_scan(OPERATOR, source.name)
+    done = undo_scan(OPERATOR, source.name, scan=scan_batch(source))
     assert (done.deleted, done.restored, done.refused, done.left) == (("新規.md",), ("案内.md",), (), 0)
     source.refresh_from_db()
     assert not source.enabled
     assert source.report["state"] == "taken_back"
     assert live_paths() == {"案内.md", "規程/旅費.md", "規程/会議.txt"}
-    again = undo_scan(OPERATOR, source.name)
+    again = undo_scan(OPERATOR, source.name, scan=scan_batch(source))
     assert (again.deleted, again.restored) == ((), ())
 
 
@@ -210,11 +253,11 @@ def test_another_scan_than_the_one_that_was_seen_is_not_taken_back(desk):
     (desk / "新規.md").write_text("# 新規\n\n後から。\n", encoding="utf-8")
     run(source)
     with pytest.raises(Conflict, match="もう一度スキャン"):
-        batches.undo_scan(OPERATOR, source.name, seen=seen)
+        batches.undo_scan(OPERATOR, source.name, scan=seen)
     source.refresh_from_db()
     assert source.enabled
     assert len(live_paths()) == 4
-    assert batches.undo_scan(OPERATOR, source.name, seen=source.report["batch"]).deleted == ("新規.md",)
+    assert batches.undo_scan(OPERATOR, source.name, scan=scan_batch(source)).deleted == ("新規.md",)
 
 
 def test_a_scan_that_ends_while_an_earlier_one_is_taken_back_keeps_its_report(desk, monkeypatch):
@@ -229,7 +272,7 @@ def test_a_scan_that_ends_while_an_earlier_one_is_taken_back_keeps_its_report(de
         return done
 
     monkeypatch.setattr(batches, "_undo", undo_slowly)
-    batches.undo_scan(OPERATOR, source.name)
+    batches.undo_scan(OPERATOR, source.name, scan=scan_batch(source))
     scanned = source.report
     source.refresh_from_db()
     assert source.report == scanned
@@ -240,10 +283,10 @@ def test_only_who_says_what_is_watched_takes_a_scan_back(desk):
     collection = new_collection()
     source = watch(desk, collection=collection.slug)
     with pytest.raises(NotFound, match="取り込んだものはありません"):
-        undo_scan(OPERATOR, source.name)
+        undo_scan(OPERATOR, source.name, scan=scan_batch(source))
     run(source)
     with pytest.raises(Forbidden):
-        undo_scan(principal_with(Role.CURATOR, collection), source.name)
+        undo_scan(principal_with(Role.CURATOR, collection), source.name, scan=scan_batch(source))
     assert len(live_paths()) == 3
 
 
@@ -260,6 +303,7 @@ def test_in_the_admin_a_new_source_is_off_and_shows_what_it_would_take_in(client
     assert not source.enabled
     text = page.content.decode()
     assert "規程/旅費.md" in text
+    assert "新しい文書 3 件" in text
     assert "残り.md" not in text
     update_source(principal=OPERATOR, name=source.name, enabled=True)
     run(source)
