@@ -35,10 +35,10 @@ ACTIONS = frozenset({"delete_documents", "delete_selected", "remove_second_facto
 WITHOUT_SECOND_FACTOR = frozenset({"hub_second_factor", "hub_confirm", "hub_sessions", "logout", "jsi18n"})
 
 
-def asked_first(request: HttpRequest, *, onwards: str = "") -> HttpResponseBase | None:
+def asked_first(request: HttpRequest, *, onwards: str) -> HttpResponseBase | None:
     """Lead to the page that asks for a proof, or for the set-up of a second factor; None where nothing is asked for.
 
-    It leads back ``onwards``, or to the same address.
+    It leads back to the address ``onwards``.
     """
     user, match = request.user, request.resolver_match
     name = (match.url_name or "") if match else ""
@@ -52,9 +52,7 @@ def asked_first(request: HttpRequest, *, onwards: str = "") -> HttpResponseBase 
     if not is_change or is_confirmed(request):
         return None
     messages.info(request, _("What you were about to do can't be undone. Confirm who you are, and do it again."))
-    return HttpResponseRedirect(
-        f"{reverse('admin:hub_confirm')}?{urlencode({'next': onwards or request.get_full_path()})}"
-    )
+    return HttpResponseRedirect(f"{reverse('admin:hub_confirm')}?{urlencode({'next': onwards})}")
 
 
 def _lacks_second_factor(request: HttpRequest, user: User) -> bool:

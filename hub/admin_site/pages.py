@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar, cast
+from urllib.parse import urlsplit
 
 from django.contrib import admin, messages
 from django.contrib.auth.models import User
@@ -14,6 +15,7 @@ from django.http.response import HttpResponseBase
 from django.template.response import TemplateResponse
 from django.utils.functional import Promise
 from django.utils.html import format_html
+from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.safestring import SafeString
 
 from hub.access.principals import Principal
@@ -52,6 +54,19 @@ def is_staff(request: HttpRequest) -> bool:
 def is_fetched(request: HttpRequest) -> bool:
     """Return whether a script of a page asks for a part of it, and not a browser for a page."""
     return request.headers.get("X-Requested-With") == FETCHED
+
+
+def way_back(request: HttpRequest, *, otherwise: str) -> str:
+    """Return where a person goes on who is asked for something first: the page that they asked for, or the one that
+    their form was on; ``otherwise`` where the browser does not say which that was.
+    """
+    if request.method in ("GET", "HEAD"):
+        return request.get_full_path()
+    came_from = request.headers.get("Referer", "")
+    if url_has_allowed_host_and_scheme(came_from, {request.get_host()}, require_https=request.is_secure()):
+        parts = urlsplit(came_from)
+        return f"{parts.path}?{parts.query}" if parts.query else parts.path
+    return otherwise
 
 
 @contextmanager

@@ -38,7 +38,7 @@ from hub.access.services import principal_for_user, record_event
 from hub.access.sign_in import locked_until, only_sign_in_as, wait_message
 from hub.admin_site.commands import find_commands
 from hub.admin_site.confirming import asked_first
-from hub.admin_site.pages import for_everybody, is_for_everybody, is_signed_in, registered_pages
+from hub.admin_site.pages import for_everybody, is_for_everybody, is_signed_in, registered_pages, way_back
 
 
 class SignInForm(AuthenticationForm):  # type: ignore[misc]  # Unfold has no types
@@ -174,7 +174,8 @@ class HubAdminSite(UnfoldAdminSite):  # type: ignore[misc]  # Unfold has no type
             signed_in = is_signed_in(request)
             if signed_in and not is_open and not self.has_permission(request):
                 raise PermissionDenied(_("This page is for those who run the hub."))
-            asked = asked_first(request) if signed_in else None
+            onwards = way_back(request, otherwise=request.get_full_path())
+            asked = asked_first(request, onwards=onwards) if signed_in else None
             page = unguarded if signed_in and is_open else guarded
             response: HttpResponseBase = asked or page(request, *args, **kwargs)
             return response

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import wraps
 from typing import Any
-from urllib.parse import urlsplit
 
 from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest
@@ -13,13 +12,12 @@ from django.http.response import HttpResponseBase
 from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.functional import Promise
-from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from hub.admin_site.confirming import asked_first
-from hub.admin_site.pages import View, is_fetched, is_signed_in, is_staff
+from hub.admin_site.pages import View, is_fetched, is_signed_in, is_staff, way_back
 from hub.core.bounds import unstorable
 from hub.core.texts import UNSTORABLE
 from hub.home.errors import form_only
@@ -41,24 +39,13 @@ def _guarded(view: View) -> View:
     @wraps(view)
     def guarded(request: HttpRequest, **named: Any) -> HttpResponseBase:  # noqa: ANN401
         if not is_signed_in(request):
-            return redirect_to_login(_way_back(request), reverse("admin:login"))
-        if asked := asked_first(request, onwards=_way_back(request)):
+            return redirect_to_login(way_back(request, otherwise=reverse("home")), reverse("admin:login"))
+        if asked := asked_first(request, onwards=way_back(request, otherwise=reverse("home"))):
             return asked
         _check_characters(request, named)
         return view(request, **named)
 
     return guarded
-
-
-def _way_back(request: HttpRequest) -> str:
-    """Where signing in leads: to the page that was asked for, or to the one that the form was on."""
-    if request.method in ("GET", "HEAD"):
-        return request.get_full_path()
-    came_from = request.headers.get("Referer", "")
-    if url_has_allowed_host_and_scheme(came_from, {request.get_host()}, require_https=request.is_secure()):
-        parts = urlsplit(came_from)
-        return f"{parts.path}?{parts.query}" if parts.query else parts.path
-    return reverse("home")
 
 
 def _check_characters(request: HttpRequest, named: Mapping[str, Any]) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlencode
+
 import pytest
 from django.contrib import admin
 from django.urls import reverse
@@ -41,3 +43,18 @@ def test_a_session_without_a_recent_proof_is_led_to_it_and_nothing_happens(name)
     assert answer["Location"].startswith(reverse("admin:hub_confirm"))
     collection.refresh_from_db()
     assert collection.retention_days == 10
+
+
+def test_who_confirms_goes_on_at_the_page_whose_button_was_pressed():
+    client = client_of(make_user("総括", is_superuser=True))
+    session = client.session
+    del session[CONFIRMED]
+    session.save()
+    pressed, page = (
+        reverse("admin:knowledge_ontology_publish", args=[1]),
+        reverse("admin:knowledge_ontology_change", args=[1]),
+    )
+    answer = client.post(pressed, headers={"Referer": f"http://testserver{page}"})
+    assert answer["Location"] == f"{reverse('admin:hub_confirm')}?{urlencode({'next': page})}"
+    elsewhere = client.post(pressed, headers={"Referer": "http://elsewhere.example/"})
+    assert "elsewhere" not in elsewhere["Location"]
