@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 from django import forms
 from django.core.files.uploadedfile import UploadedFile
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Classification, Principal, Scope
-from hub.core.errors import HubError
+from hub.core.errors import Conflict, HubError
 from hub.rest.uploads import ReceivedFile, received_file
 from knowledge.admin.fields import ChunkingForm, LinesField, collection_choices, kind_choices, replaced_in_words
 from knowledge.documents.anonymising import read_anonymising
@@ -70,12 +70,16 @@ class UploadForm(ChunkingForm):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileOutcome:
-    """What became of one file: a document, the reason why not, or how many files of an archive were left out."""
+    """What became of one file: a document, the reason why not, or how many files of an archive were left out.
+
+    ``may_be_repeated`` tells of a refusal whether the same file may be taken in later, or with another form.
+    """
 
     filename: str
     document: Document | None = None
     text: str = ""
     error: str = ""
+    may_be_repeated: bool = False
     left_out: str = ""
     replaced: str = ""
     same_content_as: str | None = None
@@ -106,7 +110,7 @@ def take_in(
                 return [_of_archive(filename, one) for one in taken.files] + _left_out(filename, taken.left_out)
             outcome = create_document(principal=principal, upload=upload)
     except HubError as error:
-        return [FileOutcome(filename=filename, error=str(error))]
+        return [_refused(filename, error)]
     return [_taken(filename, outcome)]
 
 
@@ -141,6 +145,12 @@ def _upload(
     )
 
 
+def _refused(filename: str, error: HubError) -> FileOutcome:
+    # A conflict is about the path: another folder, or replacing what is there, is chosen in the form.
+    may_be_repeated = error.retryable or isinstance(error, Conflict)
+    return FileOutcome(filename=filename, error=str(error), may_be_repeated=may_be_repeated)
+
+
 def _taken(filename: str, outcome: UploadOutcome) -> FileOutcome:
     return FileOutcome(
         filename=filename,
@@ -154,9 +164,9 @@ def _taken(filename: str, outcome: UploadOutcome) -> FileOutcome:
 
 def _of_archive(filename: str, taken: TakenIn) -> FileOutcome:
     name = filename if taken.name == filename else f"{filename}: {taken.name}"
-    if taken.outcome is None:
-        return FileOutcome(filename=name, error=str(taken.error))
-    return _taken(name, taken.outcome)
+    if taken.outcome is not None:
+        return _taken(name, taken.outcome)
+    return _refused(name, cast(HubError, taken.error))
 
 
 def _left_out(filename: str, number: int) -> list[FileOutcome]:

@@ -11,6 +11,7 @@
   const MOST_FILES = 2000;
   const POLL_MS = 1500;
   const MOST_POLLED = 50;
+  const FINAL = [403, 404, 413]; // the same file gets the same answer, whatever the form says
   const texts = form ? form.dataset : {};
   const batch = body.dataset.rowsOf;
   const waiting = [];
@@ -35,11 +36,13 @@
 
   function newRow(name, bytes) {
     const row = element("tr");
-    const cell = element("td", name);
+    const [cell, live, kind] = [element("td", name), element("td"), element("td", "–")];
     cell.append(element("span", size(bytes), "place"));
-    const live = element("td");
-    live.dataset.live = "";
-    row.append(cell, live, element("td"));
+    live.dataset.live = kind.dataset.kind = "";
+    const [, state, type] = files.querySelectorAll("th");
+    live.dataset.label = state.textContent;
+    kind.dataset.label = type.textContent;
+    row.append(cell, live, kind);
     body.prepend(row);
     return row;
   }
@@ -146,7 +149,9 @@
     const shown = rowsIn(request.responseText ?? "");
     const [row, ...more] = shown.querySelectorAll("tbody tr"); // an archive gives a row for each of its files
     if (!row) {
-      say(job.row, texts.unsent, "fail", shown.querySelector("[role=alert]")?.textContent ?? texts.failed, [again]);
+      const reason = request.status === 413 ? texts.tooLarge : texts.failed; // of a proxy, whose page says nothing
+      const said = shown.querySelector("[role=alert]")?.textContent ?? reason;
+      say(job.row, texts.unsent, "fail", said, FINAL.includes(request.status) ? [] : [again]);
       return;
     }
     for (const one of [row, ...more]) {
@@ -157,7 +162,7 @@
     const adopted = [row, ...more].map((one) => document.adoptNode(one));
     job.row.replaceWith(...adopted);
     countRefused();
-    if (!more.length && !row.dataset.document) row.querySelector("[data-live]").append(again);
+    if (!more.length && row.hasAttribute("data-again")) row.querySelector("[data-live]").append(again);
     const onwards = document.querySelector("[data-to-batch]");
     if (onwards) onwards.hidden = false;
     poll(true);

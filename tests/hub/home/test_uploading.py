@@ -18,9 +18,11 @@ from django.urls import reverse
 
 from hub.access.models import AuditEvent
 from hub.access.permissions import Role
+from hub.access.principals import local_operator
 from hub.access.services import principal_for_user
 from hub.access.sessions import CONFIRMED
 from hub.core import temporary
+from hub.core.errors import Unavailable
 from knowledge.documents.batches import undo_batch
 from knowledge.documents.deletion import delete_document
 from knowledge.models import Collection, Document, DocumentType, UploadBatch
@@ -92,6 +94,26 @@ def test_a_refused_file_is_told_and_does_not_stop_the_others(browser: Client, se
     shown = send(browser, ("大きい.md", b"x" * 3000), ("小さい.md", "# 概要".encode()))
     assert Document.objects.get().path == "小さい.md"
     assert "HUB_MAX_UPLOAD_BYTES" in shown
+
+
+def test_a_refused_file_is_offered_again_only_where_that_can_help(
+    browser: Client, settings: Any, tmp_path: Path, monkeypatch: Any
+) -> None:
+    upload_text(local_operator(), tmp_path, "# 設計", name="設計.md")
+    assert "data-again" in send(browser, ("設計.md", b"# B"))  # into another folder it may be taken in
+    assert "data-again" not in send(browser, ("設計.md", b"# B"), folder="案件")
+
+    def away(*_given: object, **_more: object) -> None:
+        raise Unavailable("away")
+
+    monkeypatch.setattr("hub.home.upload_form.create_document", away)
+    assert "data-again" in send(browser, ("計画.md", b"# A"))
+    settings.CONFIG = settings.CONFIG.model_copy(update={"hub_max_upload_bytes": 2000})
+    shown = send(browser, ("大きい.md", b"x" * 3000))
+    assert "HUB_MAX_UPLOAD_BYTES" in shown
+    assert "data-again" not in shown
+    assert shown.count("<td") == 3
+    assert ">–</td>" in shown
 
 
 def test_the_same_file_again_says_that_nothing_changed_and_what_another_type_means(browser: Client) -> None:
