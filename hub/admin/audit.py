@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
 from django.contrib import admin
@@ -21,7 +21,7 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
 from hub.access.models import AuditEvent, AuditKind
-from hub.access.names import name_of
+from hub.access.names import name_of, name_with_login
 from hub.access.principals import HubRight, Principal, Scope
 from hub.admin_site.base import ReadOnlyMixin
 from hub.admin_site.keyset import KeysetChangeList, KeysetModelAdmin
@@ -89,13 +89,25 @@ class AuditChangeList(KeysetChangeList):
     """
 
     def get_results(self, request: HttpRequest) -> None:
-        """Load the page that the query names. Three queries, and one statement for the line."""
+        """Load the page that the query names. Four queries, and one statement for the line."""
         super().get_results(request)
         lines = cast("list[AuditEvent]", self.result_list)
-        titles = _titles(principal_of(request), {event.resource for event in lines})
-        for event in lines:
-            event.__dict__["title"] = titles.get(event.resource, "")
+        _add_names(principal_of(request), lines)
         record_audit_read(principal_of(request), {name: value[:100] for name, value in request.GET.items()})
+
+
+def _add_names(principal: Principal, lines: Iterable[AuditEvent]) -> None:
+    """Put beside what lines store what their people and resources are called. Four queries at most.
+
+    A line keeps the user name of its day: its person is named only while the account that acted still has it.
+    """
+    titles = _titles(principal, {event.resource for event in lines})
+    people = User.objects.in_bulk({event.user_id for event in lines if event.user_id is not None})
+    for event in lines:
+        person = people.get(event.user_id) if event.user_id is not None else None
+        is_same = person is not None and person.get_username() == event.principal
+        event.__dict__["who"] = name_with_login(person) if person is not None and is_same else event.principal
+        event.__dict__["title"] = titles.get(event.resource, "")
 
 
 def _titles(principal: Principal, resources: set[str]) -> dict[str, str]:
@@ -152,7 +164,7 @@ def export(request: HttpRequest, file_format: str) -> HttpResponseBase:
 class AuditEventAdmin(ReadOnlyMixin, KeysetModelAdmin):
     pages = {"access_auditevent_export": ("export/<str:file_format>/", export)}
     change_list_template = "admin/access/auditevent/change_list.html"
-    list_display = ("at", "named_action", "principal", "about", "by_door", "address", "request_code")
+    list_display = ("at", "named_action", "who", "about", "by_door", "address", "request_code")
     list_display_links = ("at",)
     list_filter = (ActionFilter, KindFilter, DoorFilter)
     search_fields = ("resource",)  # only that there is a field: get_search_results looks
@@ -160,7 +172,7 @@ class AuditEventAdmin(ReadOnlyMixin, KeysetModelAdmin):
         "A person, document:doc_…, doc_… (searches that showed it, too), review:rev_…, or a day such as 2026-03-31"
     )
     fields = (
-        *("at", "named_action", "kind", "principal", "about", "own_details", "purpose"),
+        *("at", "named_action", "kind", "who", "about", "own_details", "purpose"),
         *("by_door", "address", "agent", "request_id", "code"),
     )
 
@@ -187,6 +199,10 @@ class AuditEventAdmin(ReadOnlyMixin, KeysetModelAdmin):
     @admin.display(description=_("action"))
     def named_action(self, event: AuditEvent) -> SafeString:
         return format_html('<span title="{}">{}</span>', event.action, action_name(event.action))
+
+    @admin.display(description=_("who"))
+    def who(self, event: AuditEvent) -> str:
+        return str(event.__dict__["who"])
 
     @admin.display(description=_("request id"))
     def request_code(self, event: AuditEvent) -> SafeString:
@@ -218,8 +234,8 @@ class AuditEventAdmin(ReadOnlyMixin, KeysetModelAdmin):
             principal = principal_of(request)
             record_audit_read(principal, {"line": obj.pk})
             obj.__dict__["shown"] = details_for(principal, obj)
-            obj.__dict__["title"] = title = _titles(principal, {obj.resource}).get(obj.resource, "")
-            context["subtitle"] = f"{action_name(obj.action)} {title or obj.resource}".strip()
+            _add_names(principal, [obj])
+            context["subtitle"] = f"{action_name(obj.action)} {obj.__dict__['title'] or obj.resource}".strip()
             context["show_history"] = False  # the line is all that there is
         response: HttpResponseBase = super().render_change_form(request, context, *args, obj=obj, **kwargs)
         return response

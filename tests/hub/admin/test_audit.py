@@ -174,3 +174,19 @@ def test_who_reads_no_lines_gets_no_file():
     answer = client_of(make_user("職員")).get(reverse("admin:access_auditevent_export", args=["csv"]))
     assert answer.status_code == 403
     assert not AuditEvent.objects.filter(action="AUDIT_EXPORT").exists()
+
+
+def test_people_are_called_by_name_and_user_name_while_the_account_that_acted_has_it() -> None:
+    person = make_user("hsato")
+    User.objects.filter(pk=person.pk).update(last_name="佐藤", first_name="花子")
+    record_event(principal_for_user(person), "DOCUMENT_READ", "document:doc_1")
+    line = AuditEvent.objects.get(action="DOCUMENT_READ")
+    client = client_of(make_user("監査", is_superuser=True))
+    pages = [reverse(LIST), reverse("admin:access_auditevent_change", args=[line.pk])]
+    assert all("佐藤 花子 (hsato)" in client.get(page).content.decode() for page in pages)
+    User.objects.filter(pk=person.pk).update(username="h.sato")
+    User.objects.filter(pk=make_user("hsato").pk).update(last_name="鈴木", first_name="一郎")
+    for page in pages:
+        shown = client.get(page).content.decode()
+        assert "hsato" in shown
+        assert "(hsato)" not in shown
