@@ -13,6 +13,7 @@ from django.utils.translation import gettext
 from hub.access.names import full_name, name_of, name_with_login
 from hub.admin_site import pages
 from hub.admin_site.commands import doors_of
+from hub.core.durations import in_words
 from hub.core.languages import shown, shown_stored
 
 register = template.Library()
@@ -48,11 +49,12 @@ def progress_bar(percent: int) -> SafeString:
     return pages.progress_bar(percent)
 
 
+register.filter("duration", in_words)
 register.filter(full_name)
 register.filter(name_of)
-
-
 register.filter(name_with_login)
+
+
 @register.filter
 def with_landmark(page: SafeString) -> SafeString:
     """Make Unfold's frame around the content of a page the landmark that it lacks, for readers of the screen."""

@@ -59,7 +59,7 @@ def leg_name(leg: str) -> str | Promise:
 def explained(result: SearchResult) -> dict[str, Any] | None:
     """Turn an explanation into names and values for the page; None where none was asked for or nothing was searched.
 
-    ``timings`` are (step, milliseconds, share of the longest in percent), the total last.
+    ``timings`` are (step, seconds, share of the longest in percent), the total last.
     """
     explanation = result.explanation
     if explanation is None:
@@ -95,7 +95,7 @@ def _value(value: object) -> str:
 def _timings(result: SearchResult) -> list[tuple[str, float, int]]:
     steps = sorted(result.timings_ms.items(), key=lambda pair: pair[1])
     longest = max((spent for _name, spent in steps), default=0) or 1
-    return [(str(STEPS.get(name, name)), spent, round(100 * spent / longest)) for name, spent in steps]
+    return [(str(STEPS.get(name, name)), spent / 1000, round(100 * spent / longest)) for name, spent in steps]
 
 
 CHOSEN_DATASET = "hub_dataset"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,7 @@ from django.contrib import admin
 from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
 from django.http import HttpRequest
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
@@ -25,6 +26,7 @@ from review.masters.content import CRITERIA_FIELDS, LIST_CRITERIA, TEXT_CRITERIA
 from review.masters.lint import Weight, lint_item
 from review.masters.listing import content_of
 from review.models import CheckItem, CheckItemVersion
+from review.templatetags.review_report import rule_title
 
 if TYPE_CHECKING:
     from django.utils.functional import _StrPromise as StrPromise
@@ -156,12 +158,28 @@ def _criterion(name: str) -> Callable[[admin.ModelAdmin[CheckItemVersion], Check
     return shown
 
 
+@admin.display(description=ItemVersionForm.base_fields["rules"].label)
+def _rules(_admin: admin.ModelAdmin[CheckItemVersion], version: CheckItemVersion) -> SafeString | str:
+    """Show rules where a version is only read: by the names that the workbench has, with their parameters."""
+    lines = [
+        (
+            one["rule_id"],
+            rule_title(one["rule_id"]),
+            json.dumps(one["params"], ensure_ascii=False) if one.get("params") else "",
+        )
+        for one in version.criteria.get("rules", ())
+    ]
+    shown = format_html_join("", '<li><span title="{}">{}</span> <span class="hub-second">{}</span></li>', lines)
+    return format_html('<ul class="hub-list">{}</ul>', shown) if lines else "-"
+
+
 @admin.register(CheckItemVersion)
 class CheckItemVersionAdmin(VersionAdmin):
     master = "item"
     lint = staticmethod(lint_item_version)
     form = ItemVersionForm
-    rules, required_elements, patterns, terms = map(_criterion, LIST_CRITERIA)
+    rules = _rules
+    required_elements, patterns, terms = (_criterion(name) for name in LIST_CRITERIA if name != "rules")
     prompt, expected_format, rubric = map(_criterion, TEXT_CRITERIA)
     threshold = _criterion("threshold")
     list_display = ("item", "number", "name", "state", "check_type", "priority", "approved_at")

@@ -17,6 +17,7 @@ from review.admin.checkitems import criteria_cells
 from review.curation.master_versions import put_in_force_since, put_into_checklist
 from review.masters.listing import version_in_force
 from review.models import CheckItem, CheckItemVersion, CheckList, CheckListVersion, MasterStatus
+from review.rules import get_rule
 from tests.factories import hub_curator
 from tests.hub.admin.support import client_of, curator_client, grant, make_user, second_client
 from tests.hub.admin.test_asking import yes_to
@@ -56,7 +57,9 @@ def test_an_approved_version_is_read_only_even_for_superusers(approved: CheckIte
     client = client_of(make_user("佐藤", is_superuser=True))
     page = reverse(ITEM_VERSION, args=[approved.pk])
     shown = unescape(client.get(page).content.decode())
-    assert approved.criteria["rules"][0]["rule_id"] in shown
+    rule = approved.criteria["rules"][0]["rule_id"]
+    assert f'<span title="{rule}">{get_rule(rule).title.ja}</span>' in shown
+    assert shown.count(rule) == 1
     assert client.post(page, as_form(approved, name_ja="改ざん")).status_code == 403
     assert client.post(reverse("admin:review_checkitemversion_delete", args=[approved.pk])).status_code == 403
 

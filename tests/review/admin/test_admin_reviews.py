@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -137,6 +138,13 @@ def test_the_page_shows_verdicts_findings_quotes_and_suggestions(client: Any, re
     assert place in shown
     assert "改善案" in shown
     assert "不合格" in shown
+
+
+def test_how_long_a_review_took_is_said_in_words(client: Any, review: Review) -> None:
+    Review.objects.filter(pk=review.pk).update(
+        started_at=review.created_at, finished_at=review.created_at + timedelta(seconds=185)
+    )
+    assert "3 分 5 秒" in client.get(reverse(CHANGE, args=[review.pk])).content.decode()
 
 
 def test_findings_can_be_limited_to_one_severity(client: Any, review: Review) -> None:
