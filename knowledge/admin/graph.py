@@ -24,6 +24,7 @@ from hub.core.errors import Conflict
 from knowledge.admin.addresses import passage_address
 from knowledge.admin.curated import CuratedAdmin, CuratedRowsMixin
 from knowledge.admin.fields import LinesField
+from knowledge.admin.node_properties import PropertiesField, rows_of
 from knowledge.graph.curation import (
     NodeDraft,
     curates_graph,
@@ -146,6 +147,16 @@ def said_by(rows: QuerySet[GraphContribution], principal: Principal) -> SafeStri
 
 class GraphNodeForm(forms.ModelForm[GraphNode]):
     aliases = LinesField(label=_("aliases"))
+    properties = PropertiesField(
+        label=_("properties"),
+        required=False,
+        help_text=_("Rows without a value are left out. Saving gives empty rows."),
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401
+        super().__init__(*args, **kwargs)
+        if "properties" in self.fields:
+            self.fields["properties"].stored = self.instance.properties  # type: ignore[attr-defined]
 
 
 @admin.register(GraphNode)
@@ -157,7 +168,7 @@ class GraphNodeAdmin(KeysetModelAdmin):
     search_fields = ("keys",)
     search_help_text = _("Id, or the whole name, code or alias")
     fields = ("type", "collection", "name", "code", "aliases", "properties", "said", "explore")
-    readonly_fields = ("said", "explore")
+    readonly_fields = ("said", "explore", "properties_in_words")
     fixed_fields = ("type", "collection")
 
     may_view = everybody  # the queryset holds only what the person may read
@@ -182,6 +193,11 @@ class GraphNodeAdmin(KeysetModelAdmin):
             return queryset, False
         return queryset.filter(public_id=search_term) | queryset.filter(keys__contains=[name_key(search_term)]), False
 
+    def get_fields(self, request: HttpRequest, obj: GraphNode | None = None) -> tuple[str, ...]:
+        """Fields to fill in, and for who may not change a node its properties in words."""
+        may_fill = obj is None or self.has_change_permission(request, obj)
+        return tuple("properties_in_words" if name == "properties" and not may_fill else name for name in self.fields)
+
     def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:  # noqa: ANN401
         if db_field.name == "collection":
             kwargs["queryset"] = Collection.objects.visible_to(principal_of(request)).order_by("slug")
@@ -193,7 +209,7 @@ class GraphNodeAdmin(KeysetModelAdmin):
             name=obj.name,
             code=obj.code,
             aliases=form.cleaned_data["aliases"],
-            properties=obj.properties if isinstance(obj.properties, dict) else {},
+            properties=form.cleaned_data["properties"],
             collection=obj.collection,
         )
         written = write_node(principal=principal_of(request), draft=draft, node_id=obj.public_id if change else "")
@@ -202,6 +218,11 @@ class GraphNodeAdmin(KeysetModelAdmin):
     def delete_model(self, request: HttpRequest, obj: GraphNode) -> None:
         if not delete_node(principal=principal_of(request), node=obj):
             messages.warning(request, _("Documents or masters still say so: the node stays."))
+
+    @admin.display(description=_("properties"))
+    def properties_in_words(self, node: GraphNode) -> SafeString | str:
+        lines = ((one.name, one.in_words) for one in rows_of(node.properties))
+        return format_html_join(SafeString("<br>"), "{}: {}", lines) or "-"
 
     @admin.display(description=_("said by"))
     def said(self, node: GraphNode) -> SafeString:

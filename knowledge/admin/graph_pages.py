@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from django import forms
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
-from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 from unfold.widgets import UnfoldAdminSelectWidget
 
@@ -17,32 +15,13 @@ from hub.admin_site.pages import admin_page, principal_of, render_page
 from hub.core.errors import HubError
 from knowledge.admin.addresses import passage_address
 from knowledge.admin.fields import collection_choices, type_names
+from knowledge.admin.node_properties import rows_of
 from knowledge.answering import walk_graph
 from knowledge.graph.search import GraphQuery, GraphResult
 from knowledge.graph.traceability import Matrix, matrix_workbook, traceability_matrix
-from knowledge.models import ArticleSeverity, Document, EdgeType, GraphContribution, NodeType
+from knowledge.models import Document, EdgeType, GraphContribution, NodeType
 
 EXPANSION = 60
-PLAIN = str | int | float | bool
-FACTS: Mapping[str, Promise] = {
-    "path": _("Path"),
-    "document_type": _("Document type"),
-    "sections": _("Sections"),
-    "page": _("Page"),
-    "label": _("Name"),
-    "mentions": _("times that the document says so"),
-    "category": _("category"),
-    "required": _("required"),
-    "severity": _("severity"),
-    "guideline": _("Guideline"),
-    "edition": _("Edition"),
-    "note": _("note"),
-}
-"""Names of the properties that documents and masters write; those that curators add have names of their own."""
-FOR_PROGRAMS = frozenset(
-    {"name", "code", "document_id", "defined_in", "start_offset", "end_offset", "role", "prefix", "level", "number"}
-    | {"domain", "checklist", "check_type", "priority"}
-)
 EXCEL = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 
 
@@ -80,7 +59,7 @@ def _picture(principal: Principal, found: GraphResult) -> dict[str, Any]:
     nodes = [
         {name: getattr(node, name) for name in ("id", "type", "name", "code")}
         | {"link": links.get(node.id, "")}
-        | {"facts": _facts(node.properties, types)}
+        | {"facts": {one.name: one.in_words for one in rows_of(node.properties, types)}}
         for node in found.nodes
     ]
     return {
@@ -88,16 +67,6 @@ def _picture(principal: Principal, found: GraphResult) -> dict[str, Any]:
         "nodes": nodes,
         "edges": [{"source": edge.source, "target": edge.target, "type": edge.type} for edge in found.edges],
         "is_complete": found.is_complete,
-    }
-
-
-def _facts(properties: Mapping[str, Any], types: Mapping[str, str]) -> dict[str, str]:
-    """Return the properties of a node that people are shown: the value of each in words, by its name in words."""
-    words = {**types, **dict(ArticleSeverity.choices), "True": _("Yes"), "False": _("No")}
-    return {
-        str(FACTS.get(name, name)): str(words.get(str(value), value))
-        for name, value in properties.items()
-        if isinstance(value, PLAIN) and name not in FOR_PROGRAMS
     }
 
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import io
 import json
+from typing import Any
 
 import openpyxl
 import pytest
@@ -125,9 +126,13 @@ def test_every_list_and_form_of_the_graph_opens(project):
 def test_a_curator_adds_a_node_by_the_form_and_joins_it(project):
     client = client_of(make_user("佐藤", is_superuser=True))
     form = {"type": "Concept", "collection": "", "name": "利用者区分", "code": "user_class", "aliases": "ユーザ区分"}
-    made = client.post(reverse("admin:knowledge_graphnode_add"), {**form, "properties": "{}"})
+    made = client.post(
+        reverse("admin:knowledge_graphnode_add"),
+        {**form, "properties-key": ["備考", ""], "properties-value": ["新設", ""]},
+    )
     assert made.status_code == 302, made.content.decode()[:3000]
     concept = GraphNode.objects.get(code="user_class")
+    assert concept.properties == {"備考": "新設"}
     section = GraphNode.objects.get(name="3.2 性能")
     joined = client.post(
         reverse("admin:knowledge_graphedge_add"),
@@ -136,6 +141,47 @@ def test_a_curator_adds_a_node_by_the_form_and_joins_it(project):
     assert joined.status_code == 302
     assert GraphEdge.objects.filter(source=section, target=concept).exists()
     assert AuditEvent.objects.filter(action="GRAPH_NODE_WRITE").exists()
+
+
+def test_properties_are_changed_in_a_table_and_what_is_not_in_it_stays(project):
+    client = client_of(make_user("佐藤", is_superuser=True))
+    node = GraphNode.objects.get(code="FR-003")
+    stored = {"label": "検索", "page": 3, "required": True, "role": "defined", "places": [1, 2]}
+    draft = NodeDraft(type="Requirement", name=node.name, code=node.code, properties=stored, collection=default())
+    write_node(principal=local_operator(), draft=draft)
+    address = reverse("admin:knowledge_graphnode_change", args=[node.pk])
+    page = client.get(address).content.decode()
+    assert '<span title="page">ページ</span>' in page
+    assert 'value="defined"' not in page
+    assert "{&quot;" not in page
+    form = {"name": node.name, "code": node.code, "aliases": ""}
+    keys = ["label", "page", "required", "備考", "", ""]
+
+    def save(*values: str, keys: list[str] = keys) -> dict[str, Any] | str:
+        answer = client.post(address, {**form, "properties-key": keys, "properties-value": values})
+        if answer.status_code == 302:
+            return GraphNode.objects.get(pk=node.pk).properties
+        (said,) = answer.context["adminform"].form.errors["properties"]
+        assert all(f'value="{value}"' in answer.content.decode() for value in values if value)
+        return said
+
+    kept = {"role": "defined", "places": [1, 2]}
+    changed = {"label": "蔵書検索", "page": 4, "required": False, "備考": "新設"}
+    assert save("蔵書検索", "4", "false", "新設", "", "") == {**kept, **changed}
+    assert save("", "四", "", "", "", "") == {**kept, "page": "四"}
+    for name in ("page", "role", "document_id"):
+        assert "別の名前" in save("1", "2", keys=["page", name])
+    assert "名前" in save("値だけ", keys=[""])
+
+
+def test_who_may_not_change_a_node_reads_its_properties_in_words(project):
+    reader = make_user("閲覧")
+    grant(reader, Role.READER, default())
+    node = GraphNode.objects.get(code="FR-003")
+    GraphNode.objects.filter(pk=node.pk).update(properties={"required": True, "role": "defined"})
+    page = client_of(reader).get(reverse("admin:knowledge_graphnode_change", args=[node.pk])).content.decode()
+    assert "必須: はい" in page
+    assert "defined" not in page
 
 
 def test_what_a_curator_calls_a_requirement_counts_before_what_documents_call_it(project):

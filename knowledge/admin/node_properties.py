@@ -1,0 +1,164 @@
+"""The properties of a graph node as people read and write them: a table of names and values.
+
+What only programs go by, and what is nested, is not in the table and stays as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.template.loader import render_to_string
+from django.utils.functional import Promise
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy as _
+
+from hub.core.strict_json import read_json
+from knowledge.admin.fields import type_names
+from knowledge.models import ArticleSeverity
+
+PLAIN = str | int | float | bool
+FACTS: Mapping[str, Promise] = {
+    "path": _("Path"),
+    "document_type": _("Document type"),
+    "sections": _("Sections"),
+    "page": _("Page"),
+    "label": _("Name"),
+    "mentions": _("times that the document says so"),
+    "category": _("category"),
+    "required": _("required"),
+    "severity": _("severity"),
+    "guideline": _("Guideline"),
+    "edition": _("Edition"),
+    "note": _("note"),
+}
+"""Names of the properties that documents and masters write; those that curators add have names of their own."""
+FOR_PROGRAMS = frozenset(
+    {"name", "code", "document_id", "defined_in", "start_offset", "end_offset", "role", "prefix", "level", "number"}
+    | {"domain", "checklist", "check_type", "priority"}
+)
+EMPTY_ROWS = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Property:
+    """A row of the table. ``choices`` are the values that there are, with what they are called; empty for any text.
+    Of one that ``is_new`` the key is typed, too.
+    """
+
+    key: str
+    text: str
+    choices: tuple[tuple[str, str], ...] = ()
+    is_new: bool = False
+
+    @property
+    def name(self) -> str:
+        return str(FACTS.get(self.key, self.key))
+
+    @property
+    def in_words(self) -> str:
+        return dict(self.choices).get(self.text, self.text)
+
+
+def rows_of(properties: Mapping[str, Any], types: Mapping[str, str] | None = None) -> list[Property]:
+    """Return the properties that people are shown. One query, unless the names of document types are given."""
+    named = type_names() if types is None else types
+    return [
+        Property(key=key, text=_as_text(value), choices=_choices(key, value, named))
+        for key, value in properties.items()
+        if isinstance(value, PLAIN) and key not in FOR_PROGRAMS
+    ]
+
+
+def _as_text(value: PLAIN) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _choices(key: str, value: PLAIN, types: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    if isinstance(value, bool):
+        return (("true", str(_("Yes"))), ("false", str(_("No"))))
+    named = {"document_type": types, "severity": dict(ArticleSeverity.choices)}.get(key, {})
+    return tuple((code, str(name)) for code, name in named.items()) if value in named else ()
+
+
+def with_changes(stored: Mapping[str, Any], rows: Iterable[tuple[str, str]]) -> dict[str, Any]:
+    """Return stored properties with what was sent of the table: (key, value), a value that is empty takes it away.
+
+    A number or a yes that was changed stays one. :raises ValidationError: a name is missing, there twice, or one that
+    is not for people.
+    """
+    changed, seen = dict(stored), {key for key in stored if key not in {one.key for one in rows_of(stored, types={})}}
+    for key, text in rows:
+        if text and not key:
+            raise ValidationError(_("Give “%(value)s” a name."), params={"value": text[:100]})
+        if key in seen or key in FOR_PROGRAMS:
+            raise ValidationError(_("There is “%(name)s” already. Choose another name."), params={"name": key[:100]})
+        if key:
+            seen.add(key)
+            changed |= {key: _read(text, stored.get(key))}
+        if not text:
+            changed.pop(key, None)
+    return changed
+
+
+def _read(text: str, before: object) -> PLAIN:
+    """Read a value as the kind that it was before; as a text where it was none, or can't be read so."""
+    if not isinstance(before, int | float):
+        return text
+    try:
+        value = read_json(text)
+    except ValueError:
+        return text
+    is_same_kind = isinstance(value, int | float) and isinstance(value, bool) == isinstance(before, bool)
+    return value if is_same_kind else text
+
+
+class PropertiesWidget(forms.Widget):
+    """A table with a row for each property, and some where a name is typed, too. It needs no scripts."""
+
+    def render(
+        self,
+        name: str,
+        value: Sequence[Property],
+        attrs: Mapping[str, Any] | None = None,
+        renderer: object = None,
+    ) -> SafeString:
+        """Render the table; each row sends its key and its value."""
+        return render_to_string("admin/hub/properties.html", {"name": name, "rows": value, "attrs": attrs or {}})
+
+    def value_from_datadict(self, data: Any, files: Any, name: str) -> list[tuple[str, str]]:  # noqa: ANN401 (Django's)
+        """Return the rows as they were sent."""
+        return list(zip(data.getlist(f"{name}-key"), data.getlist(f"{name}-value"), strict=False))
+
+    def value_omitted_from_data(self, data: Any, files: Any, name: str) -> bool:  # noqa: ANN401 (Django's)
+        return f"{name}-key" not in data
+
+
+class PropertiesField(forms.Field):
+    """Changes the properties of a node, ``stored``, by what the table sends."""
+
+    widget = PropertiesWidget
+    stored: Mapping[str, Any] = MappingProxyType({})
+
+    def prepare_value(self, value: Any) -> list[Property]:  # noqa: ANN401 (Django's signature)
+        """Give the rows of what is stored, or of what was typed beside an error."""
+        known = {one.key: one for one in rows_of(self.stored)}
+        if not isinstance(value, list):
+            return [*known.values(), *[Property(key="", text="", is_new=True)] * EMPTY_ROWS]
+        return [
+            replace(known[key], text=text) if key in known else Property(key=key, text=text, is_new=True)
+            for key, text in value
+        ]
+
+    def clean(self, value: list[tuple[str, str]]) -> dict[str, Any]:
+        """Return all properties. :raises ValidationError: see `with_changes`; a text has a NUL character."""
+        text = forms.CharField(required=False)
+        return with_changes(self.stored, [(text.clean(key), text.clean(given)) for key, given in value])
+
+    def has_changed(self, initial: Any, data: Any) -> bool:  # noqa: ANN401 (Django's)
+        sent = {key.strip(): text.strip() for key, text in data if key or text}
+        return bool(sent) and sent != {one.key: one.text for one in rows_of(self.stored, types={})}
