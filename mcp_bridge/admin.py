@@ -16,6 +16,7 @@ from django.utils.translation import gettext_lazy as _
 from unfold.widgets import UnfoldAdminTextareaWidget
 
 from hub.access.principals import HubRight, Principal
+from hub.access.versions import refusals
 from hub.admin_site.base import nobody
 from hub.admin_site.pages import errors_as_messages, principal_of, render_page
 from hub.core.errors import HubError
@@ -80,6 +81,7 @@ def bench(request: HttpRequest, pk: int) -> HttpResponseBase:
         written=written,
         other=other,
         changes=_changes(other, version) if other else (),
+        **refusals(principal, version),
     )
 
 

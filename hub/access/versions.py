@@ -202,15 +202,22 @@ def require_withdrawal(principal: Principal, what: object) -> None:
 
     All offices would be without it, and putting something in its place takes two people again.
     """
-    if not principal.is_superuser and settings.CONFIG.hub_second_person:
-        raise Conflict(
-            _(
-                "Only an administrator of the hub takes {what} out of force without anything in its place. A new "
-                "version that is published replaces it."
-            ),
-            code="second_person_needed",
-            what=what,
-        )
+    if refusal := refusal_of_withdrawal(principal, what):
+        raise refusal
+
+
+def refusal_of_withdrawal(principal: Principal, what: object) -> Conflict | None:
+    """Why the caller may not take something out of force that nothing replaces; None where they may."""
+    if principal.is_superuser or not settings.CONFIG.hub_second_person:
+        return None
+    return Conflict(
+        _(
+            "Only an administrator of the hub takes {what} out of force without anything in its place. A new "
+            "version that is published replaces it."
+        ),
+        code="second_person_needed",
+        what=what,
+    )
 
 
 def _people(right: HubRight, writers: Sequence[int]) -> str:
@@ -279,10 +286,25 @@ def retire(*, principal: Principal, version: Version, facts: Mapping[str, object
 
     Raises Conflict when it is in force and the caller may not withdraw it.
     """
-    if version.status == PublicationStatus.PUBLISHED:
-        require_withdrawal(principal, version)
+    if refusal := refusal_to_retire(principal, version):
+        raise refusal
     version.change_status(PublicationStatus.RETIRED, by=principal.name)
     record_event(principal, f"{version.ACTIONS}_RETIRE", version.audited, **facts)
+
+
+def refusal_to_retire(principal: Principal, version: Version) -> Conflict | None:
+    """Why the caller may not retire a version: it is in force, and not theirs to withdraw; None where they may."""
+    return refusal_of_withdrawal(principal, version) if version.status == PublicationStatus.PUBLISHED else None
+
+
+def refusals(principal: Principal, version: Version) -> dict[str, Any]:
+    """What pages of a version say in place of its buttons: the Conflict by which publishing or retiring it would be
+    refused, or None.
+    """
+    return {
+        "publisher_refused": refusal_of_publisher(principal, [version]) if version.is_draft else None,
+        "retirement_refused": refusal_to_retire(principal, version),
+    }
 
 
 def lock_versions(version: CuratedVersion) -> dict[int, str]:

@@ -20,7 +20,7 @@ from django.views.decorators.http import require_POST
 from unfold.widgets import UnfoldAdminDateWidget, UnfoldAdminTextInputWidget
 
 from hub.access.principals import HubRight, Principal
-from hub.access.versions import PublicationStatus
+from hub.access.versions import PublicationStatus, refusals
 from hub.admin_site.base import HubModelAdmin, ReadOnlyMixin, everybody
 from hub.admin_site.carried_file import carry_file, chosen_file
 from hub.admin_site.pages import badge, errors_as_messages, principal_of, render_page, two_lines
@@ -116,7 +116,9 @@ def guideline_page(request: HttpRequest, object_id: str) -> HttpResponseBase:
         "admin/knowledge/guideline/detail.html",
         title=guideline.name,
         guideline=guideline,
-        editions=[(row, badge(row.status, row.get_status_display())) for row in editions],
+        editions=[
+            (row, badge(row.status, row.get_status_display()), *refusals(principal, row).values()) for row in editions
+        ],
         shown=shown,
         articles=_tree(articles),
         types=type_names() if articles else {},

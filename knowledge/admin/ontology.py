@@ -23,6 +23,7 @@ from django.views.decorators.http import require_GET, require_POST
 from unfold.widgets import UnfoldAdminFileFieldWidget, UnfoldAdminTextInputWidget
 
 from hub.access.principals import HubRight
+from hub.access.versions import may_publish_own, refusals
 from hub.admin_site.base import HubModelAdmin, ReadOnlyMixin, column, everybody
 from hub.admin_site.pages import badge, errors_as_messages, principal_of, render_page
 from hub.core.errors import HubError, InvalidInput, LimitExceeded
@@ -94,6 +95,7 @@ def import_page(request: HttpRequest) -> HttpResponseBase:
         .order_by("domain")
         .values_list("domain", flat=True)
         .distinct(),
+        may_publish_own=may_publish_own(principal_of(request)),
         **shown,
     )
 
@@ -224,6 +226,7 @@ def _version_page(request: HttpRequest, ontology: Ontology) -> HttpResponseBase:
         others=others.defer("remainder", "suppressed"),
         formats=FILES,
         may_curate=principal.may(HubRight.ONTOLOGIES),
+        **refusals(principal, ontology),
     )
 
 

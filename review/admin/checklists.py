@@ -20,7 +20,7 @@ from unfold.widgets import UnfoldAdminSelectWidget
 
 from hub.access.principals import HubRight, Principal
 from hub.access.services import record_event
-from hub.access.versions import PublicationStatus, refusal_of_publisher
+from hub.access.versions import PublicationStatus, refusal_of_publisher, refusal_of_withdrawal
 from hub.admin_site.base import HubTabularInline, column, nobody
 from hub.admin_site.pages import badge, is_staff, principal_of
 from hub.core.languages import in_language
@@ -131,12 +131,14 @@ class VersionAdmin(CuratedAdmin):
         may_ask = curates and self.master == "item" and is_configured()
         is_draft = version is not None and version.status == MasterStatus.DRAFT
         refused = refusal_of_publisher(principal, self.approved_with(version)) if curates and is_draft else None
+        is_approved = version is not None and version.status == MasterStatus.APPROVED
         more = {
             **facts,
             "remarks": remarks,
             "may_curate": curates,
             "may_ask_model": may_ask,
             "publisher_refused": refused,
+            "retirement_refused": refusal_of_withdrawal(principal, version) if curates and is_approved else None,
         }
         response: HttpResponseBase = super().change_view(
             request, object_id, form_url, {**(extra_context or {}), **more}

@@ -17,10 +17,10 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
 
 from hub.access.principals import HubRight, Principal
-from hub.access.versions import CuratedVersion
+from hub.access.versions import CuratedVersion, refusals
 from hub.admin_site.base import HubStackedInline, everybody
 from hub.admin_site.pages import errors_as_messages, principal_of, render_page
-from hub.core.errors import NotFound
+from hub.core.errors import Conflict, NotFound
 from knowledge.admin.curated import CuratedRowsMixin, CuratedVersionAdmin, OrderedRowsMixin
 from knowledge.admin.fields import document_types_field, type_names
 from knowledge.models import Document
@@ -161,6 +161,12 @@ def _back(code: str, place: str = "") -> HttpResponseRedirect:
     return HttpResponseRedirect(f"{address}#{place}" if place else address)
 
 
+def _versions_with_refusals(principal: Principal) -> list[tuple[Scenario, Conflict | None]]:
+    """All versions, each draft with why the person may not publish it, if they may not."""
+    rows = Scenario.objects.select_related("author")
+    return [(row, refusals(principal, row)["publisher_refused"]) for row in rows]
+
+
 class ScenarioForm(forms.ModelForm[Scenario]):
     """Types of documents are chosen by name."""
 
@@ -219,5 +225,5 @@ class ScenarioAdmin(CuratedVersionAdmin):
             title=_("Scenarios"),
             scenarios=scenarios.list_scenarios(principal),
             roles=dict(ScenarioRole.choices),
-            versions=Scenario.objects.select_related("author") if principal.may(HubRight.MASTERS) else (),
+            versions=_versions_with_refusals(principal) if principal.may(HubRight.MASTERS) else (),
         )

@@ -144,6 +144,41 @@ def test_who_wrote_it_is_refused_and_it_stays_a_draft_until_somebody_else_publis
     assert told(kind) == {"written_by": [writer.user_id], "published_alone": False}
 
 
+@pytest.mark.parametrize(
+    ("kind", "page", "button"),
+    [
+        ("ontology", "knowledge_ontology_change", "knowledge_ontology_publish"),
+        ("guideline", "knowledge_guideline_change", "knowledge_guideline_publish"),
+        ("scenario", "review_scenario_changelist", "review_scenario_publish"),
+        ("prompt for assistants", "mcp_bridge_promptversion_bench", "mcp_bridge_promptversion_publish"),
+    ],
+)
+def test_a_page_offers_no_publication_that_is_refused_and_says_who_may(kind: str, page: str, button: str) -> None:
+    writer, second = (make_hub_curator(make_user(name)) for name in ("起案", "承認"))
+    draft = KINDS[kind].write(principal_for_user(writer))
+    given = {"knowledge_guideline_change": [getattr(draft, "guideline_id", 0)], "review_scenario_changelist": []}
+    address = reverse(f"admin:{page}", args=given.get(page, [draft.pk]))
+    publish = reverse(f"admin:{button}", args=[draft.guideline_id, draft.number] if kind == "guideline" else [draft.pk])
+    own, others = (client_of(person).get(address).content.decode() for person in (writer, second))
+    assert (publish in own, publish in others) == (False, True)
+    assert "承認" in own[own.index("書いた") :][:200]
+
+
+def test_a_page_offers_no_retirement_that_is_refused_and_says_who_may() -> None:
+    curator, administrator = make_hub_curator(make_user("担当")), make_user("管理", is_superuser=True)
+    ontology = Ontology.objects.get(domain="system_design", status="published")
+    version = CheckListVersion.objects.filter(status="approved").earliest("pk")
+    for page, button, row in (
+        ("knowledge_ontology_change", "knowledge_ontology_retire", ontology),
+        ("review_checklistversion_change", "review_checklistversion_retire", version),
+    ):
+        address, retire = (reverse(f"admin:{name}", args=[row.pk]) for name in (page, button))
+        refused, offered = (client_of(person).get(address).content.decode() for person in (curator, administrator))
+        assert (retire in refused, retire in offered) == (False, True)
+        assert "ハブの管理者だけ" in refused
+        assert "ハブの管理者だけ" not in offered
+
+
 @every_kind
 def test_administrators_publish_alone_and_the_audit_trail_says_so(kind: Kind) -> None:
     administrator = principal_for_user(new_user(is_superuser=True))
