@@ -25,6 +25,7 @@ from hub.core.embedded.postgres import MAINTENANCE_DATABASE
 from hub.core.processes import collect_seldom
 from hub.core.valkey import ensure_queue
 from knowledge.storage.blobs import claim_store
+from tests.browsers import chromium, page, started_chromium  # noqa: F401 (fixtures)
 from tests.embedded_once import remember_vectors
 from tests.emptying import MigratedRows
 from tests.lanes import FAST_LANE, group_of, is_slow, known_duration

@@ -7,7 +7,6 @@ by hand, and so is signing in. What forms answer is a page, too: what they ask b
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -17,7 +16,6 @@ from django.conf import settings
 from django.test import Client
 from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webdriver import WebDriver
-from selenium.webdriver.support.ui import WebDriverWait
 
 from hub.access.principals import local_operator
 from hub.access.services import principal_for_user
@@ -28,8 +26,8 @@ from knowledge.types.search import SearchFilter
 from tests.access.admin_doors import JSON_BODY, Address, Browser, addresses
 from tests.access.people import COLLECTION, PeopledHub, make_peopled_hub
 from tests.axe import broken_rules
+from tests.browsers import PATIENCE_S, WebDriverWait
 from tests.factories import upload_file, work_through
-from tests.hub.admin.test_browser import PATIENCE_S, chromium  # noqa: F401 (fixture)
 from tests.knowledge.parsers.pdf_writer import PdfPage, write_pdf
 from tests.review.admin.test_pages_browser import RUNS_OFF, resize
 
@@ -100,15 +98,12 @@ def hub(queue: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Peopled
 
 
 @pytest.fixture
-def browser(chromium: WebDriver, live_server: Any, hub: PeopledHub) -> Iterator[WebDriver]:  # noqa: F811
+def browser(chromium: WebDriver, live_server: Any, hub: PeopledHub) -> WebDriver:
     """A browser in which the superuser is signed in."""
     chromium.get(f"{live_server.url}/admin/login/")
     chromium.delete_all_cookies()
     chromium.add_cookie({"name": settings.SESSION_COOKIE_NAME, "value": session_of(hub)})
-    yield chromium
-    chromium.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
-    chromium.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
-    chromium.get("about:blank")  # nothing polls the server while it goes
+    return chromium
 
 
 def session_of(hub: PeopledHub) -> str:

@@ -14,7 +14,6 @@ from django.contrib.auth.models import User
 from django.urls import reverse
 from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webdriver import WebDriver
-from selenium.webdriver.support.ui import WebDriverWait
 
 from hub.core import temporary
 from knowledge.ingest import page_readings
@@ -23,9 +22,9 @@ from review.models import Finding, Review
 from review.report import build_report
 from review.runs import execution
 from review.runs.reviews import review_facts, start_review
+from tests.browsers import PATIENCE_S, WebDriverWait
 from tests.factories import work_through
 from tests.hub.admin.support import PASSWORD
-from tests.hub.admin.test_browser import PATIENCE_S, chromium  # noqa: F401 (a fixture)
 from tests.hub.home.test_home_browser import sign_in_as, until
 from tests.knowledge.parsers.scans import FONT, page_picture, scanned_pdf
 from tests.review.report.pdf_answers import AnsweredPdf
@@ -91,7 +90,7 @@ def decided(finding_id: str) -> tuple[str, str]:
 
 
 def test_a_scan_is_reviewed_and_comes_back_with_its_findings_on_the_words(
-    chromium: WebDriver,  # noqa: F811
+    chromium: WebDriver,
     live_server: Any,
     queue: None,
     scan: Path,
@@ -135,7 +134,7 @@ def test_a_scan_is_reviewed_and_comes_back_with_its_findings_on_the_words(
 
 
 def test_a_word_file_is_dropped_answered_and_becomes_the_next_version(
-    chromium: WebDriver,  # noqa: F811
+    chromium: WebDriver,
     live_server: Any,
     queue: None,
     tmp_path: Path,

@@ -8,10 +8,9 @@ from typing import Any
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webdriver import WebDriver
-from selenium.webdriver.support.ui import WebDriverWait
 
 from review.models import Finding, Review
-from tests.hub.admin.test_browser import PATIENCE_S
+from tests.browsers import PATIENCE_S, WebDriverWait
 
 UNDECIDED = ("skipped", "error")
 

@@ -2,74 +2,19 @@
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-from django.urls import reverse
-from selenium import webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webdriver import WebDriver
-from selenium.webdriver.support.ui import WebDriverWait
 
-from hub.core import temporary
-from tests.hub.admin.support import DESIGN, PASSWORD, add_document, make_user
+from tests.browsers import PATIENCE_S, WebDriverWait, wait_for
+from tests.hub.admin.support import DESIGN, add_document
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-PATIENCE_S = 20
-OPTIONS = ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--window-size=1280,900")
-
-
-def open_chromium(**preferences: int) -> WebDriver:
-    """Start a browser; the test is skipped where there is none."""
-    driver = shutil.which("chromedriver")
-    browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if not driver or not browser:
-        pytest.skip("no Chromium with chromedriver on the PATH")
-    options = webdriver.ChromeOptions()
-    options.binary_location = browser
-    for option in OPTIONS:
-        options.add_argument(option)
-    options.set_capability("goog:loggingPrefs", {"browser": "SEVERE"})
-    options.add_experimental_option("prefs", preferences)
-    return webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[WebDriver]:
-    opened = open_chromium()
-    yield opened
-    opened.quit()
-
-
-@pytest.fixture
-def page(chromium: WebDriver, live_server: Any, queue: None, tmp_path: Path, monkeypatch: Any) -> Iterator[Any]:
-    """A way to open a page by its name, signed in as 佐藤 at the login page; scripts must not have failed."""
-    monkeypatch.setattr(temporary, "_root", tmp_path / "tmp")
-    make_user("佐藤", is_superuser=True)
-    chromium.delete_all_cookies() if chromium.current_url.startswith("http") else None
-    chromium.get(live_server.url + reverse("admin:index"))
-    chromium.execute_script("window.localStorage.clear()")  # what a person chose in an earlier test
-    chromium.find_element(By.NAME, "username").send_keys("佐藤")
-    chromium.find_element(By.NAME, "password").send_keys(PASSWORD)
-    chromium.find_element(By.CSS_SELECTOR, "#login-form [type=submit]").click()
-    wait_for(chromium, "nav-sidebar-inner")
-
-    def open_page(name: str) -> WebDriver:
-        chromium.get(live_server.url + reverse(name))
-        return chromium
-
-    yield open_page
-    assert chromium.get_log("browser") == []  # type: ignore[attr-defined]
-    chromium.get("about:blank")  # nothing polls the server while it goes
-
-
-def wait_for(browser: WebDriver, element_id: str) -> Any:
-    return WebDriverWait(browser, PATIENCE_S).until(lambda one: one.find_element(By.ID, element_id))
 
 
 def test_signing_in_leads_to_the_front_page(page: Any) -> None:

@@ -10,11 +10,10 @@ from django.contrib import admin
 from django.urls import reverse
 from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webdriver import WebDriver
-from selenium.webdriver.support.ui import WebDriverWait
 
 from hub.admin_site.pages import registered_pages
+from tests.browsers import PATIENCE_S, WebDriverWait
 from tests.hub.admin.support import add_document
-from tests.hub.admin.test_browser import PATIENCE_S, chromium, page  # noqa: F401 (fixtures)
 
 STATUS = "return performance.getEntriesByType('navigation')[0].responseStatus"
 INLINE_SCRIPTS = "return document.querySelectorAll('script:not([src]):not([type])').length"
@@ -38,7 +37,7 @@ def refusals(browser: WebDriver) -> list[str]:
     return [line["message"] for line in browser.get_log("browser") if "Content Security Policy" in line["message"]]  # type: ignore[attr-defined]
 
 
-def test_nothing_on_any_page_is_refused_by_its_policy(page: Any, live_server: Any, tmp_path: Path) -> None:  # noqa: F811
+def test_nothing_on_any_page_is_refused_by_its_policy(page: Any, live_server: Any, tmp_path: Path) -> None:
     add_document(tmp_path)
     browser = page("admin:index")
     refused: dict[str, list[str]] = {}
@@ -54,7 +53,7 @@ def test_nothing_on_any_page_is_refused_by_its_policy(page: Any, live_server: An
     assert shown > 100, "the others are forms that nobody may open, and pages for POST only"
 
 
-def test_a_menu_opens_and_closes(page: Any) -> None:  # noqa: F811
+def test_a_menu_opens_and_closes(page: Any) -> None:
     browser = page("admin:auth_user_changelist")
     menu = "[x-on\\:click*='openUserLinks = ']"
     sign_out = browser.find_element(By.CSS_SELECTOR, "form[action$='/logout/'], a[href$='/password_change/']")
@@ -65,7 +64,7 @@ def test_a_menu_opens_and_closes(page: Any) -> None:  # noqa: F811
     WebDriverWait(browser, PATIENCE_S).until(lambda _browser: not sign_out.is_displayed())
 
 
-def test_people_are_found_by_typing(page: Any) -> None:  # noqa: F811
+def test_people_are_found_by_typing(page: Any) -> None:
     browser = page("admin:access_accesstoken_add")
     browser.find_element(By.CSS_SELECTOR, ".field-user .select2-selection").click()
     browser.find_element(By.CSS_SELECTOR, ".select2-search__field").send_keys("佐")
@@ -75,11 +74,11 @@ def test_people_are_found_by_typing(page: Any) -> None:  # noqa: F811
     )
 
 
-def test_an_inline_script_would_not_run(page: Any) -> None:  # noqa: F811
+def test_an_inline_script_would_not_run(page: Any) -> None:
     browser = page("admin:index")
     browser.execute_script(
         "const one = document.createElement('script'); one.textContent = 'window.ranInline = 1';"
         "document.body.append(one)"
     )
     assert browser.execute_script("return window.ranInline") is None
-    assert refusals(browser)
+    WebDriverWait(browser, PATIENCE_S).until(refusals)

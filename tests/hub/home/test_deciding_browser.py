@@ -21,7 +21,6 @@ from review.models import Finding, ResultDecision, Review
 from review.triage.verdicts import decide_result
 from tests.axe import broken_rules
 from tests.hub.admin.support import grant
-from tests.hub.admin.test_browser import chromium  # noqa: F401 (fixture)
 from tests.hub.home.test_home_browser import browser, reader  # noqa: F401 (fixtures)
 from tests.review.conftest import review_text
 from tests.review.finishing import HOME, UNDECIDED, Presses, design, finish_by_keys, leave_fifteen_findings, wait

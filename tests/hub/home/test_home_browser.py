@@ -9,12 +9,10 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from openpyxl import Workbook
-from selenium.common.exceptions import StaleElementReferenceException
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webdriver import WebDriver
-from selenium.webdriver.support.ui import WebDriverWait
 
 from hub.access.factor_models import HubSession
 from hub.access.permissions import Role
@@ -28,9 +26,9 @@ from review.models import Finding, Review
 from review.runs import execution
 from review.runs.reviews import start_review
 from tests.axe import broken_rules
+from tests.browsers import PATIENCE_S, WebDriverWait, wait_for
 from tests.factories import make_hub_curator, upload_file, work_through
 from tests.hub.admin.support import DESIGN, PASSWORD, add_document, grant
-from tests.hub.admin.test_browser import PATIENCE_S, chromium, wait_for  # noqa: F401 (a fixture)
 from tests.knowledge.parsers.pdf_writer import PdfPage, write_pdf
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -50,14 +48,12 @@ def reader(live_server: Any, queue: None, tmp_path: Path, monkeypatch: Any) -> U
 
 
 @pytest.fixture
-def browser(chromium: WebDriver, live_server: Any, reader: User) -> Iterator[WebDriver]:  # noqa: F811
+def browser(chromium: WebDriver, live_server: Any, reader: User) -> Iterator[WebDriver]:
     """Signed in as a reader, at home."""
     sign_in_as(chromium, live_server.url, "読者")
-    chromium.get_log("browser")  # type: ignore[attr-defined]  # what tests before this one left
     yield chromium
     # nothing asks the server any more while the tables are emptied
     WebDriverWait(chromium, PATIENCE_S).until(lambda one: not one.find_elements(By.CSS_SELECTOR, "[aria-busy]"))
-    chromium.get("about:blank")
 
 
 def sign_in_as(browser: WebDriver, url: str, username: str) -> None:
@@ -286,9 +282,7 @@ def _wrong(browser: WebDriver, address: str) -> list[str]:
 
 def until_counted(browser: WebDriver, text: str) -> None:
     shown = lambda one: one.find_element(By.CSS_SELECTOR, "[data-counts]").text  # noqa: E731
-    WebDriverWait(browser, PATIENCE_S, ignored_exceptions=[StaleElementReferenceException]).until(
-        lambda one: shown(one) == text
-    )
+    WebDriverWait(browser, PATIENCE_S).until(lambda one: shown(one) == text)
 
 
 def test_mixed_files_are_told_one_by_one_mended_in_place_and_taken_back(

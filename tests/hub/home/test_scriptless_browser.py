@@ -14,9 +14,9 @@ from selenium.webdriver.remote.webdriver import WebDriver
 
 from hub.access.permissions import Role
 from review.models import Finding, Review
+from tests.browsers import open_chromium
 from tests.hub.admin.support import DESIGN as OF_ANSWERS
 from tests.hub.admin.support import PASSWORD, add_document, grant
-from tests.hub.admin.test_browser import open_chromium
 from tests.hub.home.test_home_browser import QUESTION, ask, reader, until  # noqa: F401 (a fixture)
 from tests.review.conftest import DESIGN, review_text
 

@@ -14,7 +14,6 @@ from hub.access.principals import HubRole, local_operator
 from knowledge.grants import Grantee, end_role, grant_role
 from knowledge.models import Collection, CollectionGrant
 from tests.factories import new_user
-from tests.hub.admin.test_browser import chromium, page, wait_for  # noqa: F401 (fixtures)
 from tests.review.admin.test_pages_browser import NARROW, RUNS_OFF, WIDE, picture, resize
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -40,7 +39,7 @@ def addresses() -> dict[str, str]:
     }
 
 
-def test_nothing_runs_off_the_screen(page: Any, addresses: dict[str, str], live_server: Any) -> None:  # noqa: F811
+def test_nothing_runs_off_the_screen(page: Any, addresses: dict[str, str], live_server: Any) -> None:
     browser = page("admin:index")
     problems = []
     try:

@@ -17,13 +17,12 @@ from django.utils import timezone
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webdriver import WebDriver
-from selenium.webdriver.support.ui import WebDriverWait
 
 from knowledge.models import Collection, OperationSample
 from review.models import CheckListVersion, Finding, Review
 from tests.axe import broken_rules
+from tests.browsers import PATIENCE_S, WebDriverWait
 from tests.hub.admin.support import add_document
-from tests.hub.admin.test_browser import PATIENCE_S, chromium, page  # noqa: F401 (fixtures)
 from tests.review.admin.test_pages_browser import RUNS_OFF, picture, resize
 from tests.review.report.test_annotated import review_file
 from tests.review.triage.deciding import decide
@@ -72,7 +71,7 @@ def desks(tmp_path: Path) -> dict[str, str]:
 
 
 def test_the_desks_are_whole_in_both_languages_wide_and_narrow_light_and_dark(
-    page: Any,  # noqa: F811
+    page: Any,
     desks: dict[str, str],
     live_server: Any,
 ) -> None:
@@ -94,7 +93,7 @@ def test_the_desks_are_whole_in_both_languages_wide_and_narrow_light_and_dark(
 
 
 def test_the_pages_that_home_leads_to_and_drafts_with_rows_break_no_rule(
-    page: Any,  # noqa: F811
+    page: Any,
     tmp_path: Path,
     live_server: Any,
 ) -> None:
@@ -136,7 +135,7 @@ def wait_for_text(browser: WebDriver, selector: str, text: str) -> None:
 
 
 def test_a_review_is_started_by_typing_names_and_choosing(
-    page: Any,  # noqa: F811
+    page: Any,
     live_server: Any,
     tmp_path: Path,
 ) -> None:
@@ -157,7 +156,7 @@ def test_a_review_is_started_by_typing_names_and_choosing(
 
 
 def test_a_file_that_is_chosen_on_the_list_of_reviews_is_taken_in_and_its_review_begun(
-    page: Any,  # noqa: F811
+    page: Any,
     live_server: Any,
     tmp_path: Path,
 ) -> None:
@@ -175,7 +174,7 @@ def test_a_file_that_is_chosen_on_the_list_of_reviews_is_taken_in_and_its_review
 
 
 def test_ctrl_k_leads_to_a_document_by_its_title_and_a_question_mark_to_the_guide(
-    page: Any,  # noqa: F811
+    page: Any,
     live_server: Any,
     tmp_path: Path,
 ) -> None:
@@ -197,7 +196,7 @@ def test_ctrl_k_leads_to_a_document_by_its_title_and_a_question_mark_to_the_guid
 
 
 def test_the_cited_cells_of_a_workbook_are_shown_beside_a_finding(
-    page: Any,  # noqa: F811
+    page: Any,
     desks: dict[str, str],
     live_server: Any,
 ) -> None:

@@ -10,14 +10,13 @@ from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webdriver import WebDriver
-from selenium.webdriver.support.ui import WebDriverWait
 
 from hub.access.principals import local_operator
 from review.curation.master_versions import copy_checklist_version
 from review.masters.listing import get_checklist, version_in_force
 from review.models import CheckListVersion
 from review.shipped import load_shipped_content
-from tests.hub.admin.test_browser import PATIENCE_S, chromium, page  # noqa: F401 (fixtures)
+from tests.browsers import PATIENCE_S, WebDriverWait
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 ROWS = ".form-group.original:has([data-place])"
@@ -32,7 +31,7 @@ def shown(browser: WebDriver) -> list[int]:
     return [int(field.get_attribute("value") or 0) for field in fields]
 
 
-def test_entries_are_ordered_by_dragging_by_buttons_and_by_keys(page: Any, live_server: Any) -> None:  # noqa: F811
+def test_entries_are_ordered_by_dragging_by_buttons_and_by_keys(page: Any, live_server: Any) -> None:
     load_shipped_content()
     published = version_in_force(get_checklist("basic-design"))
     assert published is not None

@@ -22,7 +22,6 @@ from mcp_bridge.prompts.services import new_prompt_version, save_prompt_draft
 from review.evaluation import cases
 from review.models import Finding, JudgePrompt, Review
 from review.triage.decisions import TriageChange, triage_finding
-from tests.hub.admin.test_browser import chromium, page, wait_for  # noqa: F401 (fixtures)
 from tests.review.conftest import DESIGN, review_text
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -133,7 +132,7 @@ return [...document.querySelectorAll("#main *")].filter((one) => one.getBounding
 
 @pytest.mark.timeout(600)  # sixty pages
 def test_nothing_runs_off_the_screen_narrow_or_wide_in_both_languages(
-    page: Any,  # noqa: F811
+    page: Any,
     pages: dict[str, str],
     live_server: Any,
 ) -> None:

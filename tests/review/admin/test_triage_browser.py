@@ -16,7 +16,6 @@ from hub.access.principals import local_operator
 from hub.evaluation.models import EvaluationCase
 from review.models import Finding, ResultDecision, Review
 from review.triage.verdicts import decide_result
-from tests.hub.admin.test_browser import PATIENCE_S, chromium, page  # noqa: F401 (fixtures)
 from tests.review.conftest import review_text
 from tests.review.finishing import ADMIN, Presses, design, finish_by_keys, leave_fifteen_findings, send, wait
 
@@ -52,7 +51,7 @@ def fill_dialog(browser: WebDriver, key: str) -> None:
     browser.switch_to.active_element.send_keys(Keys.CONTROL, Keys.ENTER)
 
 
-def test_twenty_findings_are_triaged_with_the_keyboard_alone(page: Any, review: Review, live_server: Any) -> None:  # noqa: F811
+def test_twenty_findings_are_triaged_with_the_keyboard_alone(page: Any, review: Review, live_server: Any) -> None:
     findings = list(Finding.objects.filter(result__review=review))
     assert len(findings) >= len(KEYS)
     browser = page("admin:index")
@@ -88,7 +87,7 @@ def test_twenty_findings_are_triaged_with_the_keyboard_alone(page: Any, review: 
 
 
 def test_a_finding_is_given_to_somebody_until_a_day_and_the_versions_are_gone_through_by_keys(
-    page: Any,  # noqa: F811
+    page: Any,
     review: Review,
     live_server: Any,
     tmp_path: Path,
@@ -124,7 +123,7 @@ def test_a_finding_is_given_to_somebody_until_a_day_and_the_versions_are_gone_th
 
 
 def test_a_review_is_finished_in_sixty_presses_without_loading_the_page_again(
-    page: Any,  # noqa: F811
+    page: Any,
     review: Review,
     live_server: Any,
 ) -> None:
@@ -141,7 +140,7 @@ def test_a_review_is_finished_in_sixty_presses_without_loading_the_page_again(
 
 
 def test_all_undecided_checks_are_decided_at_once_and_the_second_of_two_people_is_told(
-    page: Any,  # noqa: F811
+    page: Any,
     review: Review,
     live_server: Any,
 ) -> None:

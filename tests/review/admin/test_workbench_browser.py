@@ -10,13 +10,12 @@ from django.urls import reverse
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webdriver import WebDriver
-from selenium.webdriver.support.ui import WebDriverWait
 
 from hub.access.principals import local_operator
 from review.masters.listing import list_check_items
 from tests.axe import broken_rules
+from tests.browsers import PATIENCE_S, WebDriverWait
 from tests.hub.admin.support import add_document
-from tests.hub.admin.test_browser import PATIENCE_S, chromium, page  # noqa: F401 (fixtures)
 from tests.review.admin.test_pages_browser import RUNS_OFF, picture, resize
 from tests.review.conftest import review_text
 
@@ -66,7 +65,7 @@ def choose_document(browser: WebDriver, title: str) -> None:
 
 
 def test_a_pattern_becomes_a_published_item_on_one_page_by_the_keyboard(
-    page: Any,  # noqa: F811
+    page: Any,
     tmp_path: Path,
     live_server: Any,
 ) -> None:
