@@ -10,7 +10,6 @@ from typing import IO, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from hub.core.extensions import ExtensionPoint
 from knowledge.facts import Facts
 from knowledge.types.engines import EngineHealth, IndexedPassage, Layout, Scored, Tags, WeighedTerms, Within
 
@@ -121,7 +120,3 @@ class GraphMasterSource(Protocol):
 
     def facts(self) -> Facts:
         """All that the master says now, in any order; queries of a number that does not grow with its size."""
-
-
-GRAPH_MASTERS = ExtensionPoint[GraphMasterSource]()
-"""The masters of apps above that contribute to the knowledge graph."""

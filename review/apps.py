@@ -11,24 +11,18 @@ class ReviewConfig(AppConfig):
 
     def ready(self) -> None:
         from hub.access.rights import HIDDEN_IDS  # models are not loaded yet when this module is
-        from knowledge.documents.deletion import ERASERS
-        from knowledge.embedding_sets.switching import SWITCH_CHECKS
+        from knowledge.extensions import ERASERS, GRAPH_MASTERS, SWITCH_CHECKS
         from knowledge.guidelines.editions import CHECK_ITEM_FINDERS, EDITION_LISTENERS
-        from knowledge.ports import GRAPH_MASTERS
-        from review.erasure import erase_reviews_of
-        from review.evaluation.gate import check_switch
-        from review.graph_master import CheckItems
-        from review.mappings import mapped_items, mark_suspects
         from review.models import Finding, Review
 
         HIDDEN_IDS.register(("rev", Review.objects.any_hidden))
         HIDDEN_IDS.register(("fnd", Finding.objects.any_hidden))
         load_after_migrations(self, _load_shipped_content)
-        ERASERS.register(erase_reviews_of)
-        CHECK_ITEM_FINDERS.register(mapped_items)
-        EDITION_LISTENERS.register(mark_suspects)
-        SWITCH_CHECKS.register(check_switch)
-        GRAPH_MASTERS.register(CheckItems())
+        ERASERS.register_named("review.erasure.erase_reviews_of")
+        CHECK_ITEM_FINDERS.register_named("review.mappings.mapped_items")
+        EDITION_LISTENERS.register_named("review.mappings.mark_suspects")
+        SWITCH_CHECKS.register_named("review.evaluation.gate.check_switch")
+        GRAPH_MASTERS.register_named("review.graph_master.CHECK_ITEMS")
 
 
 def _load_shipped_content() -> None:

@@ -27,6 +27,9 @@ class CheckItems:
         return Facts(nodes=tuple(_node(checklist, item) for checklist, item in found), edges=(*types, *articles))
 
 
+CHECK_ITEMS = CheckItems()
+
+
 def _ref(code: str) -> NodeRef:
     return NodeRef(type="CheckItem", key=name_key(code))
 

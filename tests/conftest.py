@@ -19,6 +19,7 @@ from pytest_django.plugin import DjangoDbBlocker
 from xdist.remote import Producer
 from xdist.scheduler import LoadFileScheduling
 
+import hub.admin_site.registered  # noqa: F401 (tests name pages by the admin's models when they are collected)
 from hub.core.embedded import shared_postgres
 from hub.core.embedded.cluster import APPEND_ONLY, ROLE
 from hub.core.embedded.postgres import MAINTENANCE_DATABASE

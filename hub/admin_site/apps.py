@@ -1,9 +1,12 @@
-"""The admin app with the hub's own site; in INSTALLED_APPS in place of ``django.contrib.admin``."""
+"""The admin app with the hub's own site; in INSTALLED_APPS in place of ``django.contrib.admin``.
+
+It loads no pages: :mod:`hub.admin_site.registered` does, for those who show them. Commands and workers don't.
+"""
 
 from __future__ import annotations
 
-from django.contrib.admin.apps import AdminConfig
+from django.contrib.admin.apps import SimpleAdminConfig
 
 
-class HubAdminConfig(AdminConfig):
+class HubAdminConfig(SimpleAdminConfig):
     default_site = "hub.admin_site.site.HubAdminSite"

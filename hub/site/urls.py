@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.contrib import admin
 from django.urls import include, path
 
+import hub.admin_site.registered  # noqa: F401 (before others import some of the pages)
 from hub.admin_site.site import begin_sign_in, end_sign_in
 from hub.home.urls import urlpatterns as home_urls
 from hub.rest.protected_resource import REST_PATH, WELL_KNOWN, describe_rest

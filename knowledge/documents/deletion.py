@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -35,11 +35,11 @@ from hub.access.principals import Principal, Scope, system_principal
 from hub.access.services import record_event
 from hub.core import bus
 from hub.core.errors import Conflict, NotFound
-from hub.core.extensions import ExtensionPoint
 from hub.core.lease import lease_duration
 from hub.core.scheduled_rows import FAILURES_AT_MOST, keep_failures, try_each_row
 from hub.llm.recordings import forget_answers
 from knowledge.documents.documents import changeable_document, document_not_found
+from knowledge.extensions import ERASERS
 from knowledge.ingest.graph import forget_document
 from knowledge.ingest.stages import remove_chunks, unindex
 from knowledge.models import Chunk, Collection, DeletionReceipt, Document, DocumentStatus, Figure, PendingBytes
@@ -55,12 +55,6 @@ from knowledge.storage import (
 )
 
 logger = logging.getLogger(__name__)
-
-ERASERS = ExtensionPoint[Callable[[Document], Mapping[str, int]]]()
-"""Called for each document that is deleted, in the same transaction and before its rows go.
-
-Each erases what its app keeps of the document's text, and returns the counts that the receipt states.
-"""
 
 
 def delete_document(

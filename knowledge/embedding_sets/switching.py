@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 
 from django.db import connection, transaction
 from django.db.models import F
@@ -12,20 +11,17 @@ from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import HubRight, Principal
 from hub.core.errors import Conflict
-from hub.core.extensions import ExtensionPoint
 from knowledge.documents.workers import POLL_S
 from knowledge.embedding_sets import builds
 from knowledge.embedding_sets.builds import progress_of
 from knowledge.embedding_sets.sets import kept_set, record_step
+from knowledge.extensions import SWITCH_CHECKS
 from knowledge.index.active_embedder import active_embedding_set, lock_publications
 from knowledge.models import EmbeddingSet, EmbeddingSetStatus
 
 # What came in since the last slice is made before a switch; a corpus that grows faster than that is not switched.
 CATCH_UP_TRIES = 5
 CATCH_UP_S = 10.0
-
-SWITCH_CHECKS = ExtensionPoint[Callable[[Principal, EmbeddingSet], None]]()
-"""Called before a set is switched to, outside of the transaction that does so; raise Conflict to prevent it."""
 
 _COUNT_CHUNKS = """
 UPDATE knowledge_documentversion v SET chunks_count = counted.number

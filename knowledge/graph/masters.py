@@ -11,11 +11,12 @@ from django.db import transaction
 
 from hub.access.versions import PublicationStatus
 from hub.core.scheduled_rows import for_each_row
+from knowledge.extensions import GRAPH_MASTERS
 from knowledge.facts import EdgeFact, Facts, NodeFact, NodeRef
 from knowledge.graph.contribute import Contributor, contribute
 from knowledge.graph.reading import name_key
 from knowledge.models import ContributionKind, DocumentGraph, DocumentType, GraphMaster, GuidelineArticle, OntologyClass
-from knowledge.ports import GRAPH_MASTERS, GraphMasterSource
+from knowledge.ports import GraphMasterSource
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,9 @@ from __future__ import annotations
 import subprocess
 import sys
 
+from django.contrib import admin
+from django.core.checks import run_checks
+
 from tests.conftest import REPOSITORY
 from tests.knowledge.embedders.test_light_imports import modules_after
 
@@ -19,8 +22,29 @@ django.setup()
 def test_a_command_starts_without_the_mcp_servers_and_without_a_model() -> None:
     loaded = modules_after(START)
 
-    assert "unfold" in loaded  # the admin is there
+    assert "knowledge" in loaded
     assert loaded.isdisjoint({"mcp", "onnx", "onnxruntime", "openai", "snowballstemmer"})
+    assert loaded.isdisjoint({"numpy", "openpyxl", "jsonschema"})  # of rules, pages and stores
+
+
+WITHOUT_PAGES = """
+from hub.celery import app
+app.loader.import_default_modules()
+import sys
+assert "knowledge.tasks" in sys.modules
+assert not {"hub.admin", "knowledge.admin", "review.admin", "hub.site.urls"} & {*sys.modules}
+"""
+
+
+def test_a_worker_loads_no_page() -> None:
+    """Nor Django's checks, which load all of them."""
+    modules_after(WITHOUT_PAGES)
+
+
+def test_django_finds_nothing_wrong_with_pages_and_models() -> None:
+    """What no process checks at its start is checked here."""
+    assert admin.site._registry
+    assert run_checks() == []
 
 
 COMMAND = """

@@ -29,6 +29,7 @@ class Command(BaseCommand):
         "Start the web server, a Celery worker and beat, with PostgreSQL and Valkey unless DATABASE_URL and "
         "REDIS_URL point elsewhere. Ctrl-C or SIGTERM stops everything. Example: manage.py up --port 8080"
     )
+    requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--port", type=int, default=settings.CONFIG.hub_port, help="default: HUB_PORT or 8000")

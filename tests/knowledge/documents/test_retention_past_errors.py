@@ -17,6 +17,7 @@ from hub.site import alerts
 from knowledge import tasks
 from knowledge.collections import create_collection, update_collection
 from knowledge.documents import deletion
+from knowledge.extensions import ERASERS
 from knowledge.models import Collection, Document
 from tests.factories import new_collection, upload_text
 from tests.hub.admin.support import client_of, make_user
@@ -59,9 +60,9 @@ def failing_eraser(two_collections):
             raise ZeroDivisionError("what is kept of it can't be read")
         return {}
 
-    deletion.ERASERS.register(erase)
+    ERASERS.register(erase)
     yield broken, whole
-    deletion.ERASERS.remove(erase)
+    ERASERS.remove(erase)
 
 
 def test_a_period_that_no_calendar_has_keeps_no_other_collection_from_its_deletions(two_collections):
