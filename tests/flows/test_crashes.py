@@ -128,7 +128,7 @@ def test_it_stops_within_ten_seconds_leaves_no_process_and_starts_again_with_its
 
 @pytest.mark.timeout(1200)
 def test_a_round_of_random_kills_loses_nothing(killed_hub, tmp_path):
-    _survive(killed_hub, tmp_path, rounds=1, uploads=20)
+    _survive(killed_hub, tmp_path, rounds=1, uploads=6)
 
 
 @pytest.mark.long

@@ -21,7 +21,7 @@ from tests.properties.operations import Call, Operation, Place, operations
 pytestmark = [pytest.mark.django_db, pytest.mark.timeout(1800)]
 
 OFTEN = ("null", "500 characters", "NUL", "1e999", "2^63")
-OFTEN_TURNS, TURNS, LARGE_TURNS = 2, 8, 24
+OFTEN_TURNS, TURNS, LARGE_TURNS = 3, 12, 24
 """Of the other values each field has one in so many, another field others; ``--long`` tries all."""
 
 # Ordinary values do not get past what these ask for: a file of their own kind, a figure, a second review or run.

@@ -187,7 +187,10 @@ def grows_too_fast(match: Callable[[str], object], head: str, unit: str) -> bool
     def needed(length: int, tries: int = TRIES) -> float:
         return work(match, head + unit * (length // len(unit)), tries)
 
-    if needed(SHORT, 1) < NOTICED_S or needed(SHORT) < NOTICED_S:
+    first = needed(SHORT, 1)
+    if first >= ENDLESS_S:
+        return True
+    if first < NOTICED_S or needed(SHORT) < NOTICED_S:
         return False
     longer = needed(LONG)
     return longer >= ENDLESS_S or (longer > JUDGED_S and longer > 3 * needed(LONG // 2))

@@ -212,7 +212,9 @@ def test_a_session_that_ended_is_told_in_place_and_the_question_is_kept(browser:
     assert until(browser, "#question").get_attribute("value") == QUESTION
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
+@pytest.mark.parametrize(
+    ("width", "scheme"), [(390, "dark"), pytest.param(1280, "light", marks=pytest.mark.long, id="1280-light")]
+)
 def test_the_pages_break_no_rule_of_accessibility_and_fit(
     browser: WebDriver, live_server: Any, tmp_path: Path, width: int, scheme: str
 ) -> None:
