@@ -57,7 +57,8 @@ another name, in another unit, for another phase or version, in a total, a list,
 its like (an event, a step, a case, a role, a field, a section) does it lack that the others have? What is put off, \
 and who settles it? What happens when it fails, is refused, is empty, runs over, comes twice? To which requirement, \
 design or test does it answer, where a document of this kind has to say so? Then take each check item under which \
-"told" has nothing: does the document meet it? Is one term written in two ways?"""
+"told" has nothing: does the document meet it? Is one term written in two ways? It may be little that is left: name \
+nothing for the sake of a longer list."""
 RULES = """- "checklist" has every check item, and what simple rules said of it. Rules know words and forms only: \
 "passed" means that they saw nothing, not that there is nothing. Go through the items one by one and look for what \
 they missed; what rules have told, missing topics among it, is not told again. "earlier" holds facts of the parts \
