@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
 
 from django.http import HttpRequest, HttpResponseRedirect
 from django.http.response import HttpResponseBase
@@ -13,6 +15,7 @@ from hub.core.errors import HubError, NotFound
 from hub.home.pages import home_action
 from hub.home.refused import Refused
 from hub.home.reviews import render_review
+from review.models import CheckResult, Finding
 from review.runs.reviews import get_review
 from review.triage.asked import (
     read_change,
@@ -23,7 +26,8 @@ from review.triage.asked import (
     read_revision,
     read_verdict,
 )
-from review.triage.decisions import triage_findings
+from review.triage.decisions import triage_findings, triage_seen_findings
+from review.triage.overtaken import Changed, Overtaken
 from review.triage.signing import sign_off
 from review.triage.verdicts import decide_results, take_back_verdicts
 
@@ -45,31 +49,33 @@ def decide(request: HttpRequest, review_id: str, finding_id: str) -> HttpRespons
 
 @home_action
 def decide_findings(request: HttpRequest, review_id: str) -> HttpResponseBase:
-    """Decide alike on each ``finding`` that is marked, or say who is to work on them and until when.
+    """Decide alike on each ``finding`` that is marked, or say who is to work on them and until when; what somebody else
+    changed meanwhile stays, and is said.
 
     Raises NotFound, also for who does not decide in the review.
     """
     principal = principal_of(request)
     review = get_review(principal, review_id)
 
-    def save() -> None:
+    def save() -> Changed[Finding]:
         seen = read_findings_of_form(review, request.POST.getlist("finding"))
         change = read_change_of_many(request.POST.dict())
-        triage_findings(principal=principal, finding_ids=list(seen), change=change, seen=seen)
+        return triage_seen_findings(principal=principal, seen=seen, change=change)
 
     return _answer(request, review_id, at="findings", save=save)
 
 
 @home_action
 def decide_checks(request: HttpRequest, review_id: str) -> HttpResponseBase:
-    """Record the person's ``verdict`` on each ``check`` that is marked; without a ``reason`` with the usual one.
+    """Record the person's ``verdict`` on each ``check`` that is marked; without a ``reason`` with the usual one. What
+    somebody else changed meanwhile stays, and is said.
 
     Raises NotFound, also for who does not decide in the review.
     """
 
-    def save() -> None:
+    def save() -> Changed[CheckResult]:
         verdict, reason = read_verdict(request.POST)
-        decide_results(
+        return decide_results(
             principal=principal_of(request),
             review_id=review_id,
             checks=read_checks_of_form(request.POST.getlist("check")),
@@ -82,14 +88,15 @@ def decide_checks(request: HttpRequest, review_id: str) -> HttpResponseBase:
 
 @home_action
 def take_back_checks(request: HttpRequest, review_id: str) -> HttpResponseBase:
-    """Take back the last verdict that a person gave on each ``check`` that is marked.
+    """Take back the last verdict that a person gave on each ``check`` that is marked. What somebody else changed
+    meanwhile stays, and is said.
 
     Raises NotFound, also for who does not decide in the review.
     """
 
-    def save() -> None:
+    def save() -> Changed[CheckResult]:
         checks = read_checks_of_form(request.POST.getlist("check"))
-        take_back_verdicts(principal=principal_of(request), review_id=review_id, checks=checks)
+        return take_back_verdicts(principal=principal_of(request), review_id=review_id, checks=checks)
 
     return _answer(request, review_id, at="verdicts", save=save)
 
@@ -111,19 +118,28 @@ def sign(request: HttpRequest, review_id: str) -> HttpResponseBase:
     return _answer(request, review_id, at="sign-off", save=save)
 
 
-def _answer(request: HttpRequest, review_id: str, *, at: str, save: Callable[[], None]) -> HttpResponseBase:
+def _answer(
+    request: HttpRequest, review_id: str, *, at: str, save: Callable[[], Changed[Any] | None]
+) -> HttpResponseBase:
     """Save, and lead back to where it was asked; a script is sent the page as it is now.
 
-    What is refused is shown there, with what was typed; only that there is no such thing is raised.
+    What is refused, all of it or some rows, is shown there, with what was typed; only that there is no such thing is
+    raised.
     """
     try:
-        save()
+        changed = save()
     except NotFound:
         raise
     except HubError as error:
-        chosen = frozenset([*request.POST.getlist("finding"), *request.POST.getlist("check")])
-        refused = Refused(at=at, typed=request.POST.dict(), error=error, chosen=chosen)
-        return render_review(request, review_id, refused=refused)
+        return render_review(request, review_id, refused=_refused(request, at, error))
+    if changed and changed.overtaken:
+        refused = _refused(request, at, Overtaken(changed.overtaken))
+        return render_review(request, review_id, refused=replace(refused, saved=len(changed.rows)))
     if is_fetched(request):
         return render_review(request, review_id)
     return HttpResponseRedirect(f"{reverse('review', args=[review_id])}#{at}")
+
+
+def _refused(request: HttpRequest, at: str, error: HubError) -> Refused:
+    chosen = frozenset([*request.POST.getlist("finding"), *request.POST.getlist("check")])
+    return Refused(at=at, typed=request.POST.dict(), error=error, chosen=chosen)

@@ -20,7 +20,7 @@ from hub.core.errors import Conflict, Forbidden, HubError
 from hub.core.languages import in_language
 from hub.home.addresses import passage_address
 from hub.home.pages import home_action, home_page, render_home
-from hub.home.refused import Refused, in_words_of_the_page
+from hub.home.refused import Refused
 from hub.home.uploading import may_upload
 from hub.rest.pagination import cursor_scope, paginate_keyset
 from knowledge.admin.document_picker import titles_of
@@ -99,13 +99,13 @@ def render_review(request: HttpRequest, review_id: str, *, refused: Refused | No
     offer = carry_offer(principal, row) if decides else None
     desk = desk_context(row, facts, principal=principal, may_act=decides)
     names = desk["names"]
-    refused = replace(refused, error=in_words_of_the_page(refused, facts, names)) if refused else None
+    refused = refused.in_words(facts, names) if refused else None
     is_in_place = refused is not None and refused.at in _forms(facts, desk)
     return render_home(
         request,
         "home/review.html",
         title=row.version.document.title if row.version else row.document_id_text,
-        status=refused.error.status if refused else 200,
+        status=refused.status if refused else 200,
         offer=offer,
         conditions=differing_conditions(principal, offer.base, row) if offer else [],
         refused=refused if is_in_place else None,

@@ -1,27 +1,22 @@
-"""What the reviewer's desk shows beside its rows, and again after each decision: what is left, and the sign-off."""
+"""What the reviewer's desk shows beside its rows: what is left, and the sign-off."""
 
 from __future__ import annotations
 
 from collections import Counter
 from typing import Any
 
-from django.http import HttpRequest
-from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.safestring import SafeString
 from django.utils.timezone import localdate
 
 from hub.access.principals import Principal
-from hub.admin_site.pages import badge, principal_of
+from hub.admin_site.pages import badge
 from review.models import SEVERITIES, VERDICTS, Finding, Review, Triage
-from review.report.facts import label
 from review.runs.finding_schemas import FindingOut
-from review.runs.reviews import get_review, review_facts
 from review.runs.schemas import ReviewOut
 from review.triage.assigning import due_in_words, is_late
 from review.triage.people import names_in
 from review.triage.signing import refusal_of_signer, state_of, states_to_freeze, verdicts_to_freeze
-from review.triage.verdicts import may_decide
 
 
 def desk_context(review: Review, facts: ReviewOut, *, principal: Principal, may_act: bool) -> dict[str, Any]:
@@ -74,19 +69,3 @@ def _counts(facts: ReviewOut) -> list[tuple[str, int]]:
     verdicts = Counter(result.verdict for result in facts.results)
     found = [*((str(name), severities[code]) for code, name in SEVERITIES)]
     return [one for one in [*found, *((str(name), verdicts[code]) for code, name in VERDICTS)] if one[1]]
-
-
-def desk_after(request: HttpRequest, review_id: str) -> dict[str, Any]:
-    """The parts of the page that a decision changes, rendered, for the page's script to put in their places."""
-    principal = principal_of(request)
-    review = get_review(principal, review_id)
-    may_act = may_decide(principal, review)
-    context = desk_context(review, review_facts(review, everything=True), principal=principal, may_act=may_act)
-    return {
-        "counts": render_to_string("admin/review/review/desk_counts.html", context, request),
-        "left": render_to_string("review/desk_left.html", context, request),
-        "sign_off": render_to_string("admin/review/review/sign_off.html", context, request),
-        "verdict": badge(review.verdict, label(VERDICTS, review.verdict)) if review.verdict else "",
-        "blocking": len(context["sign_off"].blocking),
-        "may_act": may_act,
-    }

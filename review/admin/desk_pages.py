@@ -11,17 +11,19 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
-from hub.admin_site.pages import KINDS, is_fetched, principal_of
+from hub.admin_site.pages import is_fetched, principal_of
 from hub.core.errors import HubError
 from hub.core.languages import in_language
-from review.admin.desk import desk_address, desk_after
+from review.admin.desk import desk_address
+from review.admin.desk_changes import body_of, change_on_desk, desk_after
 from review.admin.review_pages import passage_link
-from review.admin.triage_pages import body_of, find_review, may_keep_cases
+from review.admin.triage_pages import find_review, may_keep_cases
 from review.models import VERDICTS, CheckResult
 from review.report.facts import doubts_of, judge_label, label
 from review.report.grounds import grounds_of
 from review.runs.reviews import record_view, review_facts
 from review.triage.asked import read_checks, read_revision, read_verdict, verdict_buttons
+from review.triage.overtaken import Changed
 from review.triage.people import names_in
 from review.triage.signing import sign_off
 from review.triage.verdicts import decide_results, may_decide, take_back_verdicts
@@ -61,51 +63,38 @@ def check(request: HttpRequest, pk: int, check_item_id: str) -> HttpResponse:
 
 @require_POST
 def decide(request: HttpRequest, pk: int) -> JsonResponse:
-    """Record the person's verdict as the JSON body says: {checks: [{id, revision}], verdict, reason}."""
+    """Record the person's verdict as the JSON body says: {checks: [{id, revision}], verdict, reason}.
+
+    The answer is that of ``change_on_desk``.
+    """
     review = find_review(request, pk)
-    try:
-        asked = body_of(request)
+
+    def change(asked: Mapping[str, Any]) -> Changed[CheckResult]:
         verdict, reason = read_verdict(asked)
-        decide_results(
+        return decide_results(
             principal=principal_of(request),
             review_id=review.public_id,
             checks=read_checks(asked.get("checks")),
             verdict=verdict,
             reason=reason,
         )
-    except HubError as error:
-        return JsonResponse({"error": str(error), "code": error.error_code}, status=error.status)
-    return _as_now(request, review.pk, asked)
+
+    return change_on_desk(request, review, change)
 
 
 @require_POST
 def take_back(request: HttpRequest, pk: int) -> JsonResponse:
-    """Take the last verdicts back of the checks that the JSON body names: {checks: [{id, revision}]}."""
+    """Take the last verdicts back of the checks that the JSON body names: {checks: [{id, revision}]}.
+
+    The answer is that of ``change_on_desk``.
+    """
     review = find_review(request, pk)
-    try:
-        asked = body_of(request)
+
+    def change(asked: Mapping[str, Any]) -> Changed[CheckResult]:
         checks = read_checks(asked.get("checks"))
-        take_back_verdicts(principal=principal_of(request), review_id=review.public_id, checks=checks)
-    except HubError as error:
-        return JsonResponse({"error": str(error), "code": error.error_code}, status=error.status)
-    return _as_now(request, review.pk, asked)
+        return take_back_verdicts(principal=principal_of(request), review_id=review.public_id, checks=checks)
 
-
-def _as_now(request: HttpRequest, pk: int, asked: Mapping[str, Any]) -> JsonResponse:
-    """The checks that were asked for as they are now, and the parts of the page that they change."""
-    codes = [one["id"] for one in asked["checks"]]
-    results = CheckResult.objects.filter(review=pk, item_version__item__code__in=codes)
-    rows = [
-        {
-            "id": result.item_version.item.code,
-            "state": result.verdict,
-            "label": str(label(VERDICTS, result.verdict)),
-            "kind": KINDS.get(result.verdict, "plain"),
-            "revision": result.revision,
-        }
-        for result in results.select_related("item_version__item")
-    ]
-    return JsonResponse({"checks": rows, "desk": desk_after(request, results[0].review.public_id)})
+    return change_on_desk(request, review, change)
 
 
 @require_POST

@@ -18,7 +18,8 @@ from unfold.widgets import UnfoldAdminFileFieldWidget
 from hub.access.principals import Principal, Scope
 from hub.admin_site.pages import errors_as_messages, principal_of, render_page
 from hub.core.errors import HubError, InvalidInput, NotFound
-from review.admin.triage_pages import CHOSEN_DATASET, body_of, find_review
+from review.admin.desk_changes import body_of
+from review.admin.triage_pages import CHOSEN_DATASET, find_review
 from review.evaluation import cases
 from review.models import SEVERITIES, Review
 from review.report.answers import AnswerImport, apply_answers, preview_answers

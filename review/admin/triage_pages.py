@@ -11,37 +11,35 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.safestring import SafeString
-from django.utils.timezone import localtime
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
 from hub.access.principals import HubRight, Principal
 from hub.admin_site.marked_markdown import Spans, render_marked
-from hub.admin_site.pages import KINDS, is_fetched, principal_of, render_page
-from hub.core.bounds import check_strings
-from hub.core.errors import HubError, InvalidInput
-from hub.core.strict_json import read_json
+from hub.admin_site.pages import is_fetched, principal_of, render_page
 from hub.evaluation.models import READING_SCOPES, EvaluationDataset
 from knowledge.ingest.content import blocks_of
 from knowledge.models import VersionContent
 from knowledge.originals import is_shown
 from knowledge.types.documents import Block, BlockKind
-from review.admin.desk import desk_address, desk_after, desk_context, due_badge
+from review.admin.desk import desk_address, desk_context, due_badge
+from review.admin.desk_changes import change_on_desk
 from review.admin.review_pages import find_listed, passage_link
 from review.evaluation.cases import OWN_DATASET
-from review.models import SEVERITIES, VERDICTS, CarryMark, EventKind, Review, Triage
+from review.models import SEVERITIES, VERDICTS, CarryMark, EventKind, Finding, Review, Triage
 from review.report import FORMAT_NAMES
 from review.report.conditions import differing_conditions
 from review.report.facts import label, place_of
 from review.report.quotes import quoted_documents, quotes_of
 from review.runs.finding_schemas import FindingOut, sure_first
-from review.runs.reviews import get_review, review_facts, show_findings, show_review
+from review.runs.reviews import get_review, review_facts, show_review
 from review.runs.schemas import ReviewOut
-from review.triage.asked import read_change, read_finding_ids, verdict_buttons
+from review.triage.asked import read_change, read_seen_findings, verdict_buttons
 from review.triage.assigning import people_to_assign
 from review.triage.carry_over import carry_offer
-from review.triage.decisions import finding_history, triage_findings
+from review.triage.decisions import finding_history, triage_seen_findings
+from review.triage.overtaken import Changed
 from review.triage.people import names_in
 from review.triage.verdicts import may_decide
 
@@ -243,49 +241,16 @@ def _passages(review: Review, found: FindingOut) -> list[str]:
 
 @require_POST
 def save(request: HttpRequest, pk: int) -> JsonResponse:
-    """Change findings as the JSON body says: {finding_ids, triage, reason, comment, expires_at, assignee, due_on,
-    revision}.
-
-    Answers the rows as they are now, and the parts of the page that they change; a refusal is {error, code} with the
-    status that REST gives, too.
+    """Change findings as the JSON body says: {finding_ids, revisions, triage, reason, comment, expires_at, assignee,
+    due_on}; the answer is that of ``change_on_desk``.
     """
     review = find_review(request, pk)
-    try:
-        asked = body_of(request)
-        changed = triage_findings(
-            principal=principal_of(request), finding_ids=read_finding_ids(review, asked), change=read_change(asked)
-        )
-        shown = show_findings(principal_of(request), changed)
-    except HubError as error:
-        return JsonResponse({"error": str(error), "code": error.error_code}, status=error.status)
-    names = names_in(review)
-    rows = [
-        {
-            "id": one.id,
-            "state": one.triage,
-            "label": label(Triage.choices, one.triage),
-            "kind": KINDS.get(one.triage, "plain"),
-            "revision": one.revision,
-            "assignee": names.get(one.assignee or "", one.assignee or ""),
-            "due": due_badge(one),
-            "reason": one.triage_reason or "",
-            "expires_at": f"{localtime(one.expires_at):%Y-%m-%d}" if one.expires_at else "",
-        }
-        for one in shown
-    ]
-    return JsonResponse({"findings": rows, "desk": desk_after(request, review.public_id)})
 
+    def change(asked: Mapping[str, Any]) -> Changed[Finding]:
+        seen = read_seen_findings(review, asked)
+        return triage_seen_findings(principal=principal_of(request), seen=seen, change=read_change(asked))
 
-def body_of(request: HttpRequest) -> dict[str, Any]:
-    """Read the JSON object that the page's script sent. Raises InvalidInput."""
-    try:
-        asked = read_json(request.body.decode())
-    except ValueError as error:
-        raise InvalidInput(_("The request is no JSON object.")) from error
-    if not isinstance(asked, dict):
-        raise InvalidInput(_("The request is no JSON object."))
-    check_strings(asked)
-    return asked
+    return change_on_desk(request, review, change)
 
 
 def may_keep_cases(principal: Principal) -> bool:

@@ -57,7 +57,20 @@ def read_finding_ids(review: Review, asked: Mapping[str, Any]) -> list[str]:
     return [str(one) for one in ids]
 
 
-def read_findings_of_form(review: Review, marked: Sequence[str]) -> dict[str, int]:
+def read_seen_findings(review: Review, asked: Mapping[str, Any]) -> dict[str, int | None]:
+    """Read which findings of a review a script means, from {finding_ids, revisions}: the revision of each that the
+    person saw, by their ids; None without ``revisions``.
+
+    Raises InvalidInput. Expects what ``get_review`` selects.
+    """
+    ids = read_finding_ids(review, asked)
+    revisions = asked.get("revisions", [None] * len(ids))
+    if not isinstance(revisions, list) or len(revisions) != len(ids):
+        raise InvalidInput(_("revisions: one of each finding."), field="revisions")
+    return {one: read_revision({"revision": revision}) for one, revision in zip(ids, revisions, strict=True)}
+
+
+def read_findings_of_form(review: Review, marked: Sequence[str]) -> dict[str, int | None]:
     """Read which findings of a review a form means: the revision of each that the person saw, by their ids.
 
     The boxes' values are the id and the revision with ":" between. Raises InvalidInput, also where no box is marked.
@@ -71,7 +84,7 @@ def read_findings_of_form(review: Review, marked: Sequence[str]) -> dict[str, in
     pairs = (one.rpartition(":") for one in marked)
     seen = {finding_id: read_revision({"revision": revision}) for finding_id, _colon, revision in pairs}
     read_finding_ids(review, {"finding_ids": list(seen)})
-    return {finding_id: revision for finding_id, revision in seen.items() if revision is not None}
+    return seen
 
 
 def read_change_of_many(asked: Mapping[str, str]) -> TriageChange:

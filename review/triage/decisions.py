@@ -6,6 +6,7 @@ was signed off stays as it was signed.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from datetime import date, datetime
@@ -33,10 +34,10 @@ from review.models import (
     Triage,
 )
 from review.triage.assigning import find_assignee
+from review.triage.overtaken import CHANGED_MEANWHILE, Changed, Overtaken, split_overtaken
 from review.triage.verdicts import lock_for_change, recompute
 
 MAX_BULK = 1000
-NOT_SAID: Mapping[str, int] = {}
 MAX_TEXT = LONG_TEXT
 EXPIRY_BATCH = 200
 
@@ -77,17 +78,32 @@ def triage_finding(*, principal: Principal, finding_id: str, change: TriageChang
 
 
 @transaction.atomic
-def triage_findings(
-    *,
-    principal: Principal,
-    finding_ids: Sequence[str],
-    change: TriageChange,
-    seen: Mapping[str, int] = NOT_SAID,
-) -> list[Finding]:
-    """Change several findings of one or more reviews alike, all or none. Raises what ``triage_finding`` does.
+def triage_findings(*, principal: Principal, finding_ids: Sequence[str], change: TriageChange) -> list[Finding]:
+    """Change several findings of one or more reviews alike, all or none. Raises what ``triage_finding`` does."""
+    findings = _locked(principal, finding_ids, change)
+    if overtaken := [one for one in (_conflict_of(finding, change.revision) for finding in findings) if one]:
+        raise Overtaken(overtaken)
+    _change_alike(principal, findings, change)
+    return findings
 
-    ``seen`` are the revisions that the person has seen, by finding; another one by now is a Conflict.
+
+@transaction.atomic
+def triage_seen_findings(
+    *, principal: Principal, seen: Mapping[str, int | None], change: TriageChange
+) -> Changed[Finding]:
+    """Change several findings alike, but for those that somebody else changed since the person saw them.
+
+    ``seen`` are the revisions that the person saw, by finding, None for one that is taken as it is; that of ``change``
+    does not count. Raises what ``triage_finding`` does; Conflict also where somebody else was faster with all of them.
     """
+    findings = _locked(principal, list(seen), change)
+    changed = split_overtaken(findings, lambda finding: _conflict_of(finding, seen[finding.public_id]))
+    _change_alike(principal, changed.rows, change)
+    return changed
+
+
+def _locked(principal: Principal, finding_ids: Sequence[str], change: TriageChange) -> list[Finding]:
+    """Check what is asked, lock the reviews of the findings, and return these as they are now, in the order given."""
     principal.require(Scope.TRIAGE)
     wanted = list(dict.fromkeys(finding_ids))
     if not 0 < len(wanted) <= MAX_BULK:
@@ -99,21 +115,20 @@ def triage_findings(
     # read after the reviews are locked: what is read now stays
     rows = Finding.objects.select_related("result__review", "assignee", "answer")
     by_id = {row.public_id: row for row in rows.filter(public_id__in=wanted, result__review__in=reviews)}
-    findings = [by_id[one] for one in wanted if one in by_id]
+    return [by_id[one] for one in wanted if one in by_id]
+
+
+def _change_alike(principal: Principal, findings: Sequence[Finding], change: TriageChange) -> None:
+    """Change findings of locked reviews, bring the verdicts in line, and write a line for each review."""
     assignee = find_assignee(change.assignee, findings)
     for finding in findings:
-        _refuse_stale(finding, seen.get(finding.public_id))
         _apply(principal, finding, change, assignee)
     recompute({finding.result for finding in findings})
-    for review in reviews:
-        record_event(
-            principal,
-            "FINDING_TRIAGE",
-            f"review:{review.public_id}",
-            findings=[one.public_id for one in findings if one.result.review_id == review.pk][:50],
-            triage=change.triage,
-        )
-    return findings
+    changed = defaultdict[str, list[str]](list)
+    for finding in findings:
+        changed[finding.result.review.public_id].append(finding.public_id)
+    for review_id, names in changed.items():
+        record_event(principal, "FINDING_TRIAGE", f"review:{review_id}", findings=names[:50], triage=change.triage)
 
 
 @transaction.atomic
@@ -129,7 +144,8 @@ def promote_finding(*, principal: Principal, finding_id: str, reason: str = "", 
     review = _reviews_of(principal, [finding_id])[0]
     lock_for_change(review)
     finding = Finding.objects.select_related("result__review").get(public_id=finding_id)
-    _refuse_stale(finding, revision)
+    if conflict := _conflict_of(finding, revision):
+        raise conflict
     if finding.state in COUNTED_STATES:
         raise Conflict(_("The finding counts already."), code="counts_already")
     FindingEvent.objects.create(
@@ -206,20 +222,21 @@ def _check_waiver(change: TriageChange, *, now: datetime) -> None:
         raise InvalidInput(_("A waiver must end in the future."), field="expires_at")
 
 
-def _refuse_stale(finding: Finding, revision: int | None) -> None:
-    if revision is not None and revision != finding.revision:
-        raise Conflict(
-            _("The finding was changed by {who} meanwhile (revision {now}, not {given}). Read it again first."),
-            code="changed_meanwhile",
-            finding_id=finding.public_id,
-            who=finding.events.order_by("-id").values_list("actor_name", flat=True).first() or "-",
-            now=finding.revision,
-            given=revision,
-        )
+def _conflict_of(finding: Finding, revision: int | None) -> Conflict | None:
+    """Say who changed a finding since it was in a revision; None where nobody did, or no revision was seen."""
+    if revision is None or revision == finding.revision:
+        return None
+    return Conflict(
+        _("The finding was changed by {who} meanwhile (revision {now}, not {given}). Read it again first."),
+        code=CHANGED_MEANWHILE,
+        finding_id=finding.public_id,
+        who=finding.events.order_by("-id").values_list("actor_name", flat=True).first() or "-",
+        now=finding.revision,
+        given=revision,
+    )
 
 
 def _apply(principal: Principal, finding: Finding, change: TriageChange, assignee: User | None) -> None:
-    _refuse_stale(finding, change.revision)
     if change.triage is not None and finding.state not in COUNTED_STATES:
         raise Conflict(
             _("The finding {finding_id} does not count: promote it before you decide on it."),

@@ -16,6 +16,7 @@ from hub.core.texts import UNSTORABLE
 from review.judging.engine import overall_verdict, verdict_of
 from review.models import COUNTED, UNFINISHED, CheckResult, FindingState, ResultDecision, Review
 from review.runs.related import require_all_findings
+from review.triage.overtaken import CHANGED_MEANWHILE, Changed, split_overtaken
 from review.types import Severity, Verdict
 
 HUMAN = "human"
@@ -101,52 +102,57 @@ def decide_result(
 ) -> CheckResult:
     """Record a person's verdict on a check; what the run said is kept. Raises NotFound, InvalidInput, Conflict."""
     check = CheckToDecide(check_item_id=check_item_id, revision=revision)
-    return decide_results(principal=principal, review_id=review_id, checks=[check], verdict=verdict, reason=reason)[0]
+    decided = decide_results(principal=principal, review_id=review_id, checks=[check], verdict=verdict, reason=reason)
+    return decided.rows[0]
 
 
 @transaction.atomic
 def decide_results(
     *, principal: Principal, review_id: str, checks: Sequence[CheckToDecide], verdict: str, reason: str
-) -> list[CheckResult]:
-    """Record a person's verdict on several checks of a review, all or none; in the order given.
+) -> Changed[CheckResult]:
+    """Record a person's verdict on several checks of a review, but for those that somebody else changed since they were
+    seen; in the order given.
 
-    Raises what ``decide_result`` does.
+    Raises what ``decide_result`` does; Conflict also where somebody else was faster with all of them.
     """
     if verdict not in PERSONS_VERDICTS:
         raise not_one_of("verdict", verdict, PERSONS_VERDICTS)
     if not reason.strip():
         raise InvalidInput(_("reason: a person's verdict needs a reason."), field="reason")
-    review, results = _results_to_change(principal, review_id, checks)
-    for result in results:
+    review, changed = _results_to_change(principal, review_id, checks)
+    for result in changed.rows:
         _store_decision(principal, result, verdict=verdict, reason=reason.strip())
     _settle_review(review)
-    for check in checks:
-        record_event(
-            principal, "RESULT_DECIDE", f"review:{review_id}", check_item_id=check.check_item_id, verdict=verdict
-        )
-    return results
+    for result in changed.rows:
+        code = result.item_version.item.code
+        record_event(principal, "RESULT_DECIDE", f"review:{review_id}", check_item_id=code, verdict=verdict)
+    return changed
 
 
 @transaction.atomic
-def take_back_verdicts(*, principal: Principal, review_id: str, checks: Sequence[CheckToDecide]) -> list[CheckResult]:
-    """Take back the last verdict that a person gave on each of several checks, all or none.
+def take_back_verdicts(
+    *, principal: Principal, review_id: str, checks: Sequence[CheckToDecide]
+) -> Changed[CheckResult]:
+    """Take back the last verdict that a person gave on each of several checks, but for those that somebody else changed
+    since they were seen.
 
     What stood before stands again: an earlier person's verdict, or what the run and its findings come to. Raises
     NotFound, and Conflict, also for a check that no person has decided.
     """
-    review, results = _results_to_change(principal, review_id, checks)
-    for result in results:
+    review, changed = _results_to_change(principal, review_id, checks)
+    for result in changed.rows:
         _take_back(principal, result)
     _settle_review(review)
-    for check in checks:
-        record_event(principal, "RESULT_TAKE_BACK", f"review:{review_id}", check_item_id=check.check_item_id)
-    return results
+    for result in changed.rows:
+        code = result.item_version.item.code
+        record_event(principal, "RESULT_TAKE_BACK", f"review:{review_id}", check_item_id=code)
+    return changed
 
 
 def _results_to_change(
     principal: Principal, review_id: str, checks: Sequence[CheckToDecide]
-) -> tuple[Review, list[CheckResult]]:
-    """Lock the review and find its checks as they are now, each as its person has seen it."""
+) -> tuple[Review, Changed[CheckResult]]:
+    """Lock the review and find its checks as they are now, without those that somebody else changed since."""
     principal.require(Scope.TRIAGE)
     principal.require(Scope.READ)
     review = Review.objects.visible_to(principal, Scope.TRIAGE).filter(public_id=review_id).first()
@@ -166,19 +172,20 @@ def _results_to_change(
                 code="result_not_found",
                 check_item_id=check.check_item_id,
             )
-        result = by_code[check.check_item_id]
-        require_all_findings(result, principal)
-        _refuse_stale(result, check.revision)
-    return review, [by_code[code] for code in codes]
+        require_all_findings(by_code[check.check_item_id], principal)
+    seen = {check.check_item_id: check.revision for check in checks}
+    results = (by_code[code] for code in codes)
+    return review, split_overtaken(results, lambda one: _conflict_of(one, seen[one.item_version.item.code]))
 
 
-def _refuse_stale(result: CheckResult, revision: int | None) -> None:
+def _conflict_of(result: CheckResult, revision: int | None) -> Conflict | None:
+    """Say who changed a verdict since it was in a revision; None where nobody did, or no revision was seen."""
     if revision is None or revision == result.revision:
-        return
+        return None
     last = result.decisions.order_by("-id").first()
-    raise Conflict(
+    return Conflict(
         _("The verdict was changed by {who} meanwhile (revision {now}, not {given}). Read it again first."),
-        code="changed_meanwhile",
+        code=CHANGED_MEANWHILE,
         who=(last.taken_back_by or last.actor_name) if last else "-",
         now=result.revision,
         given=revision,

@@ -73,7 +73,8 @@
 
   // Sends what is asked, of rows or of the whole, and puts the page in as it is now. What was refused comes back with
   // the reason and, in a row, with what was typed; a reason that stands at what was asked is not said once more.
-  // What was done is said by the text of this name. Returns whether it was done.
+  // What was done is said by the text of this name. Returns the ids of the rows that were not changed since somebody else
+  // was faster with them, or null where nothing was done.
   async function send(asked, address, given, nameOfText) {
     const texts = document.getElementById("texts").dataset;
     let answer;
@@ -83,20 +84,21 @@
       page = new DOMParser().parseFromString(await answer.text(), "text/html");
     } catch {
       say(texts.failed);
-      return false;
+      return null;
     }
     if (answer.redirected) {
       say(texts.ended, " ", signInLink());
-      return false;
+      return null;
     }
     const refusal = page.querySelector("[role=alert]"); // it moves out of the page with what it is about
     const isPage = Boolean(page.getElementById("review-state"));
     if (isPage) freshen(page, asked);
     const isDone = answer.ok && isPage;
-    if (isDone) say(document.getElementById("decided").dataset[nameOfText]);
+    const overtaken = isDone ? (refusal?.dataset.overtaken ?? "").split(" ").filter(Boolean) : [];
+    if (isDone && !overtaken.length) say(document.getElementById("decided").dataset[nameOfText]);
     else if (document.contains(refusal) && refusal.closest("article, #sign-off-state")) say();
     else say(refusal?.textContent ?? texts.failed);
-    return isDone;
+    return isDone ? overtaken : null;
   }
 
   // Saves something, and then does what was pressed meanwhile: nothing of it after a refusal, which it did not expect.
@@ -126,14 +128,25 @@
     const takeBack = isTakenBack ? null : wayBack(row, given);
     if (row) choose(row);
     const [address, text] = isTakenBack ? [button.formAction, "takenBack"] : [form.action, "saved"];
-    if (!(await send(asked, address, given, text))) return false;
+    const overtaken = await send(asked, address, given, text);
+    if (!overtaken) return false;
+    if (takeBack) remember(takeBack, overtaken);
+    if (overtaken.length) {
+      choose(document.getElementById(overtaken[0]));
+      return false;
+    }
     if (form.id === "together") form.reset(); // the boxes of the rows are new already
     if ("signs" in form.dataset) document.getElementById("sign-off-title").focus();
     if (!takeBack) return true;
-    done.push(takeBack);
-    if (done.length > MOST_UNDONE) done.shift();
     if (given.get("triage") !== "open") goOn(row ? document.getElementById(row.id) : current());
     return true;
+  }
+
+  // Remembers the requests that take a decision back, without the rows that it did not reach.
+  function remember(requests, overtaken) {
+    const reached = requests.map((one) => ({ ...one, ids: one.ids.filter((id) => !overtaken.includes(id)) }));
+    done.push(reached.filter((one) => one.ids.length));
+    if (done.length > MOST_UNDONE) done.shift();
   }
 
   // Returns whether so many rows are more than one form may send, and says so then.
@@ -181,7 +194,8 @@
       const again = new FormData();
       for (const [name, value] of Object.entries(values)) again.set(name, value);
       for (const one of ids.map((id) => box(document.getElementById(id)))) again.append(one.name, one.value);
-      if (!(await send(ids, address, again, "takenBack"))) return false;
+      const overtaken = await send(ids, address, again, "takenBack");
+      if (!overtaken || overtaken.length) return false;
     }
     return true;
   }

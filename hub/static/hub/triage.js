@@ -156,7 +156,8 @@
     if (form) form.elements.comment.value = remark;
   }
 
-  // Sends something to be changed; gives the answer, or null after saying why there is none.
+  // Sends something to be changed; gives the answer, or null after saying why there is none. What somebody else was
+  // faster with is said, too, and shown as it is now.
   async function post(address, body) {
     const response = await fetch(address, {
       method: "POST",
@@ -171,14 +172,28 @@
       return null;
     }
     const answer = await response.json();
-    if (answer.error) {
-      if (answer.desk) showDesk(answer.desk);
-      say(answer.error, true);
-      return null;
-    }
     for (const state of [...(answer.findings || []), ...(answer.checks || [])]) update(state);
     if (answer.desk) showDesk(answer.desk);
-    return answer;
+    if (answer.error || answer.overtaken) say(answer.error || answer.overtaken.text, true);
+    const overtaken = overtakenOf(answer);
+    unchoose(overtaken);
+    if (overtaken.length) show(overtaken[0]);
+    return answer.error ? null : answer;
+  }
+
+  // The rows that somebody else was faster with.
+  const overtakenOf = (answer) => (answer.overtaken ? answer.overtaken.rows.map((id) => document.getElementById(id)) : []);
+
+  // Remembers how what was saved is taken back, and goes on unless somebody else was faster with a row.
+  function settle(answer, targets, takeBack, isDecided) {
+    const overtaken = overtakenOf(answer);
+    const saved = targets.filter((row) => !overtaken.includes(row));
+    unchoose(saved);
+    if (takeBack) remember(saved, () => takeBack(saved));
+    if (overtaken.length) return;
+    say(page.dataset.saved);
+    if (isDecided) goOn();
+    else show(current, { scroll: false });
   }
 
   function unchoose(targets) {
@@ -189,7 +204,7 @@
   const changeOf = (targets, change) => ({
     ...change,
     finding_ids: targets.map(idOf),
-    ...(targets.length === 1 ? { revision: Number(targets[0].dataset.revision) } : {}),
+    revisions: targets.map((row) => Number(row.dataset.revision)),
   });
   const seen = (targets) => targets.map((row) => ({ id: idOf(row), revision: Number(row.dataset.revision) }));
 
@@ -200,34 +215,29 @@
 
   async function save(targets, change) {
     if (!mayAct() || !targets.length) return;
-    const before = targets.map((row) => [row, row.dataset.state, row.dataset.reason, row.dataset.expiresAt]);
-    if (!(await post(page.dataset.save, changeOf(targets, change)))) return;
-    say(page.dataset.saved);
-    unchoose(targets);
-    if (!change.triage) {
-      show(current, { scroll: false });
-      return;
-    }
-    remember(targets, async () => {
-      for (const [row, triage, reason, ends] of before) {
-        const answer = await post(page.dataset.save, changeOf([row], { triage, reason, expires_at: ends || null }));
-        if (!answer) return false;
+    const before = new Map(targets.map((row) => [row, { ...row.dataset }]));
+    const answer = await post(page.dataset.save, changeOf(targets, change));
+    if (!answer) return;
+    const takeBack = async (saved) => {
+      for (const row of saved) {
+        const { state, reason, expiresAt } = before.get(row);
+        const again = await post(page.dataset.save, changeOf([row], { triage: state, reason, expires_at: expiresAt || null }));
+        if (!again) return false;
       }
       return true;
-    });
-    if (change.triage === "open") show(current, { scroll: false });
-    else goOn();
+    };
+    settle(answer, targets, change.triage && takeBack, change.triage && change.triage !== "open");
   }
 
   async function decide(targets, verdict) {
     if (!mayAct() || !targets.length) return;
     const given = document.getElementById("hub-triage-reason");
-    const body = { checks: seen(targets), verdict, reason: given.value };
-    if (!(await post(page.dataset.decide, body))) return;
-    say(page.dataset.saved);
-    unchoose(targets);
-    remember(targets, () => post(page.dataset.takeBack, { checks: seen(targets) }));
-    goOn();
+    const answer = await post(page.dataset.decide, { checks: seen(targets), verdict, reason: given.value });
+    if (!answer) return;
+    settle(answer, targets, async (saved) => {
+      const again = await post(page.dataset.takeBack, { checks: seen(saved) });
+      return Boolean(again && !again.overtaken);
+    }, true);
   }
 
   async function undo() {

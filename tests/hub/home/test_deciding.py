@@ -18,7 +18,7 @@ from hub.access.permissions import Role
 from hub.access.principals import local_operator
 from hub.access.services import principal_for_user
 from knowledge.models import Collection
-from review.models import CheckResult, Finding, FindingEvent, ResultDecision, Review
+from review.models import CheckResult, Finding, FindingEvent, ResultDecision, Review, Signature
 from review.runs import execution
 from review.runs.reviews import start_review
 from review.triage.asked import MOST_TOGETHER
@@ -350,7 +350,7 @@ def test_what_somebody_was_faster_with_is_told_by_the_names_of_the_page(review: 
     answer = send(first_one, review, finding, triage="accepted", revision=seen)
     assert answer.status_code == 409
     page = answer.content.decode()
-    assert "課長 が先にこの指摘を変更し、今は「対応しない」です。" in page
+    assert re.search(r"課長 が先に指摘 \d+ を変更し、今は「対応しない」です。", page)
     assert "指定は" not in page
     page = ask(first_one, "checks-decide", review, check=box, verdict="fail").content.decode()
     assert f"課長 が先に {check.item_version.item.code} を変更し、今は「合格」です。" in page
@@ -433,24 +433,67 @@ def test_what_chooses_all_open_findings_and_all_undecided_checks_are_two_words(r
     assert '<p class="hint scripted">キー操作' in page
 
 
-def test_several_findings_of_which_somebody_changed_one_stay_as_they_are(review: Review) -> None:
-    client, (one, other) = person(Role.REVIEWER), Finding.objects.filter(result__review=review)[:2]
+def test_of_several_findings_those_are_decided_that_nobody_changed_meanwhile_and_the_rest_is_said(
+    review: Review,
+) -> None:
+    client, (one, other, third) = person(Role.REVIEWER), Finding.objects.filter(result__review=review)[:3]
     chief = person(Role.REVIEWER, "課長")
     User.objects.filter(username="課長").update(last_name="鈴木", first_name="一郎")
-    marked = boxes(one, other)
+    marked = boxes(one, other, third)
     send(chief, review, other, triage="rejected", revision=other.revision)
     answer = ask(client, "findings-decide", review, finding=marked, triage="accepted", reason="書きかけの理由")
-    assert answer.status_code == 409
+    assert answer.status_code == 200
     page = answer.content.decode()
-    assert "鈴木 一郎 (課長) が" in page
-    assert "書きかけの理由" in page
-    assert f'value="{marked[0]}" checked' in page
+    told = r"保存: 2 件、未保存: 1 件。鈴木 一郎 \(課長\) が先に指摘 \d+ を変更し、今は「対応しない」です。"
+    assert re.search(told, page)
+    assert f'role="alert" data-overtaken="{other.public_id}"' in page
+    assert 'name="reason" maxlength="10000" value="書きかけの理由"' in page  # for those that are left
     assert not re.search(rf'value="{other.public_id}:\d+" checked', page)  # to be looked at first
-    one.refresh_from_db()
-    assert one.triage == "open"
+    for finding in (one, other, third):
+        finding.refresh_from_db()
+    assert [finding.triage for finding in (one, other, third)] == ["accepted", "rejected", "accepted"]
+    assert AuditEvent.objects.filter(action="FINDING_TRIAGE", details__findings__contains=other.public_id).count() == 1
+    again = ask(client, "findings-decide", review, finding=marked, triage="accepted", reason="書きかけの理由")
+    assert again.status_code == 409
+    assert "保存: " not in again.content.decode()
     assert ask(client, "findings-decide", review, triage="accepted").status_code == 422
     assert "担当者か対応期限" in ask(client, "findings-decide", review, finding=boxes(one)).content.decode()
     assert ask(client, "findings-decide", review, finding=one.public_id, triage="accepted").status_code == 422
+
+
+def test_of_several_checks_those_are_decided_that_nobody_changed_meanwhile_and_the_rest_is_said(
+    review: Review,
+) -> None:
+    client, chief = person(Role.REVIEWER), person(Role.REVIEWER, "課長")
+    one, other = checks_of(review, 2)
+    seen, code = list(map(marked, (one, other))), other.item_version.item.code
+    ask(chief, "checks-decide", review, check=seen[1], verdict="pass")
+    answer = ask(client, "checks-decide", review, check=seen, verdict="not_applicable")
+    assert answer.status_code == 200
+    assert f"保存: 1 件、未保存: 1 件。課長 が先に {code} を変更し、今は「合格」です。" in answer.content.decode()
+    for check in (one, other):
+        check.refresh_from_db()
+    assert [check.verdict for check in (one, other)] == ["not_applicable", "pass"]
+    answer = ask(client, "checks-take-back", review, check=[marked(one), seen[1]])
+    assert "保存: 1 件、未保存: 1 件。" in answer.content.decode()
+    for check in (one, other):
+        check.refresh_from_db()
+    assert [check.verdict == "not_applicable" for check in (one, other)] == [False, False]
+    assert other.verdict == "pass"
+
+
+def test_signatures_stay_when_somebody_was_faster_with_all_that_was_to_be_changed(
+    review: Review, settings: Any
+) -> None:
+    settings.CONFIG = settings.CONFIG.model_copy(update={"hub_two_person_sign_off": True})
+    client, finding = person(Role.REVIEWER), first(review)
+    seen = boxes(finding)
+    send(person(Role.REVIEWER, "課長"), review, finding, triage="rejected", revision=finding.revision)
+    settle_everything(review)
+    ask(client, "review-sign", review)
+    assert Signature.objects.filter(review=review).count() == 1
+    assert ask(client, "findings-decide", review, finding=seen, triage="fixed").status_code == 409
+    assert Signature.objects.filter(review=review).count() == 1
 
 
 def test_who_took_a_verdict_back_is_not_called_by_the_name_of_who_has_their_login_now(review: Review) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.urls import reverse
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
@@ -84,7 +85,7 @@ def test_a_review_is_finished_with_the_pointer_on_a_narrow_page(
     assert review.results.filter(verdict="not_applicable").count() == total - 15
 
 
-def test_what_somebody_decided_meanwhile_is_told_and_shown_and_what_was_typed_stays(
+def test_what_somebody_decided_meanwhile_is_told_and_shown_and_the_others_are_decided(
     browser: WebDriver,  # noqa: F811
     review: Review,
     live_server: Any,
@@ -103,12 +104,16 @@ def test_what_somebody_decided_meanwhile_is_told_and_shown_and_what_was_typed_st
     presses.click("#verdicts [value=not_applicable]")
     said = wait(browser, lambda one: one.find_element(By.ID, "decided").text)
     assert "operator" in said
-    assert not review.results.filter(verdict="not_applicable").exists()
-    browser.get_log("browser")  # type: ignore[attr-defined]  # the browser notes that it was refused
-    presses.click("#verdicts [value=not_applicable]")  # the others are still chosen
-    wait(browser, lambda _one: review.results.filter(verdict="not_applicable").count() == len(undecided) - 1)
+    assert presses.current() == f"check-{undecided[0]}"  # the one to look at
+    decided = review.results.filter(verdict="not_applicable")
+    assert decided.count() == len(undecided) - 1
+    reason = browser.find_element(By.CSS_SELECTOR, "#verdicts [name=reason]")
+    assert reason.get_attribute("value") == "画面だけの変更である"
     said_of = ResultDecision.objects.filter(result__review=review, verdict="not_applicable")
     assert set(said_of.values_list("reason", flat=True)) == {"画面だけの変更である"}
+    presses.send("u")  # takes back what was decided here alone
+    wait(browser, lambda _one: not decided.exists())
+    assert review.results.get(item_version__item__code=undecided[0]).verdict == "pass"
     assert Finding.objects.filter(result__review=review).exclude(triage="open").count() == 0
     assert browser.get_log("browser") == []  # type: ignore[attr-defined]
 
@@ -253,3 +258,33 @@ def test_a_finding_is_assigned_with_a_day_at_its_own_form(
     assert (str(finding.due_on), finding.triage) == ("2999-01-31", "open")
     wait(narrow, lambda one: "2999-01-31" in one.find_element(By.ID, finding.public_id).text)
     assert narrow.execute_script("return document.documentElement.scrollWidth <= innerWidth")
+
+
+SHOWN_FINDINGS = """
+const shown = (one) => one.getClientRects().length > 0;
+return [...document.querySelectorAll("#hub-compare [data-version]")].filter(shown)
+    .map((one) => one.querySelector("a").textContent.replace(/^\\d+\\. /, "") + one.closest("tr").rowIndex);
+"""
+
+
+@pytest.mark.parametrize("name", ["document-compare", "admin:review_compare_versions"])
+def test_a_finding_of_both_versions_stands_once_in_a_row_of_a_narrow_comparison(
+    narrow: WebDriver,
+    review: Review,
+    live_server: Any,
+    reader: User,  # noqa: F811
+    tmp_path: Path,
+    name: str,
+) -> None:
+    User.objects.filter(pk=reader.pk).update(is_staff=True)
+    review_text(tmp_path, design().replace("本機能（FR-003）は", "この機能（FR-003）は"))
+    narrow.get(live_server.url + reverse(name, args=[review.document_id_text]))
+    narrow_ones = narrow.execute_script(SHOWN_FINDINGS)
+    assert narrow_ones
+    assert len(set(narrow_ones)) == len(narrow_ones)
+    assert narrow.execute_script("return document.documentElement.scrollWidth <= innerWidth")
+    assert broken_rules(narrow) == []
+    narrow.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {**NARROW, "width": 1366})
+    both = narrow.execute_script(SHOWN_FINDINGS)
+    assert set(both) == set(narrow_ones)
+    assert len(both) > len(narrow_ones)

@@ -107,7 +107,10 @@ def test_findings_are_changed_and_the_row_comes_back(client, review):
     [
         ({"triage": "waived", "reason": "次期"}, 422, "invalid_input"),
         ({"triage": "waived", "reason": "次期", "expires_at": "そのうち"}, 422, "invalid_input"),
-        ({"triage": "fixed", "revision": 7}, 409, "changed_meanwhile"),
+        ({"triage": "fixed", "revisions": [7]}, 409, "changed_meanwhile"),
+        ({"triage": "fixed", "revisions": [0, 0]}, 422, "invalid_input"),
+        ({"triage": "fixed", "revisions": 0}, 422, "invalid_input"),
+        ({"triage": "fixed", "revisions": ["x"]}, 422, "invalid_input"),
         ({"triage": []}, 422, "invalid_input"),
         ({"triage": "nonsense"}, 422, "invalid_input"),
     ],
@@ -116,6 +119,38 @@ def test_a_refusal_says_why(client, review, change, status, code):
     response = save(client, review, findings_of(review)[:1], **change)
     assert (response.status_code, response.json()["code"]) == (status, code)
     assert response.json()["error"]
+
+
+def test_of_several_rows_those_are_changed_that_nobody_else_changed_meanwhile(client, review):
+    one, other, third = findings_of(review)[:3]
+    seen = [finding.revision for finding in (one, other, third)]
+    change = TriageChange(triage="rejected", reason="対象外の章")
+    triage_findings(principal=local_operator(), finding_ids=[other.public_id], change=change)
+    response = save(client, review, [one, other, third], triage="accepted", revisions=seen)
+    answer = response.json()
+    assert response.status_code == 200
+    assert {row["id"]: row["state"] for row in answer["findings"]} == {
+        one.public_id: "accepted",
+        other.public_id: "rejected",
+        third.public_id: "accepted",
+    }
+    assert answer["overtaken"]["rows"] == [other.public_id]
+    assert re.search(r"operator が先に指摘 \d+ を変更し、今は「対応しない」です。", answer["overtaken"]["text"])
+    other.refresh_from_db()
+    assert (other.triage, other.revision) == ("rejected", 1)
+    assert {row["id"]: row["revision"] for row in answer["findings"]}[other.public_id] == 1
+    refused = save(client, review, [other], triage="accepted", revisions=[0])
+    assert (refused.status_code, refused.json()["overtaken"]["rows"]) == (409, [other.public_id])
+
+
+def test_the_row_of_a_check_follows_from_its_findings(client, review):
+    result = review.results.filter(verdict="fail").order_by("position").first()
+    answer = save(client, review, list(result.findings.all()), triage="rejected").json()
+    result.refresh_from_db()
+    assert [(row["id"], row["state"], row["revision"]) for row in answer["checks"]] == [
+        (result.item_version.item.code, "pass", result.revision)
+    ]
+    assert result.revision == 1
 
 
 @pytest.mark.parametrize("body", ["", "[]", "{", '{"finding_ids": "x"}', '{"finding_ids": [{}]}'])

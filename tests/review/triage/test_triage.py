@@ -197,18 +197,16 @@ def test_checks_that_do_not_apply_are_decided_and_counted_by_themselves(review):
     summary = review_facts(get_review(OPERATOR, review.public_id)).summary
     assert len(codes) == summary.not_applicable == before.skipped - summary.skipped == 2
     assert summary.passed == before.passed
-    with pytest.raises(Conflict):  # one of them was seen as it was before: neither is changed
-        decide_results(
-            principal=OPERATOR,
-            review_id=review.public_id,
-            checks=[
-                CheckToDecide(check_item_id=codes[0], revision=1),
-                CheckToDecide(check_item_id=codes[1], revision=0),
-            ],
-            verdict="pass",
-            reason="確認した",
-        )
-    assert review.results.filter(verdict="not_applicable").count() == 2
+    changed = decide_results(
+        principal=OPERATOR,
+        review_id=review.public_id,
+        checks=[CheckToDecide(check_item_id=codes[0], revision=1), CheckToDecide(check_item_id=codes[1], revision=0)],
+        verdict="pass",
+        reason="確認した",
+    )  # one of them was seen as it was before: it stays
+    assert [one.item_version.item.code for one in changed.rows] == codes[:1]
+    assert [one.data["check_item_id"] for one in changed.overtaken] == codes[1:]
+    assert review.results.get(verdict="not_applicable").item_version.item.code == codes[1]
 
 
 def test_a_review_whose_checks_all_do_not_apply_is_itself_not_applicable(review):
