@@ -93,7 +93,7 @@ def _target(source: Source, folder: Path) -> RuleInput:
     parsed = parse_file(path, filename=source.document, limits=ParseLimits())
     return RuleInput(
         text=parsed.markdown,
-        title=parsed.title or "",
+        title=parsed.title or source.document,
         document_type=source.document_type,
         sections=build_sections(parsed.markdown, parsed.blocks),
         blocks=parsed.blocks,

@@ -107,6 +107,9 @@ class _Reader:
         self._listed = {title: place for place, title in enumerate(titles)}
         self._listed_lengths = sorted(set(map(len, titles)))
         self.by_id = {section.id: section for section in sections}
+        first = next(iter(sections), None)
+        is_title = first is not None and first.number is None and first.end == max(each.end for each in sections)
+        self.title = first if is_title else None
         passages = [each for each in self._passages() if not _EXAMPLE.search(each.text)]
         self.stating = tuple(each for each in passages if not only_names_a_document(each))
         self.lines = tuple(self._line_headings())
@@ -228,10 +231,13 @@ def _heads(offset: int, topic: Topic, topics: tuple[Topic, ...], reader: _Reader
 
 
 def _is_below_another(section_id: str | None, topics: tuple[Topic, ...], reader: _Reader) -> bool:
-    """Return whether a section is, or is below, the heading of a topic that is not the whole document's."""
+    """Return whether a section is, or is below, the heading of a topic that is not the whole document's.
+
+    The title above all of it is none: what a 障害対応設計書 says of its scope is said of the document.
+    """
     others = [other for other in topics if not other.whole_document]
     above = reader.by_id.get(section_id or "")
-    while above is not None:
+    while above is not None and above is not reader.title:
         if any(names_topic(above.title, other) for other in others):
             return True
         above = reader.by_id.get(above.parent_id or "")

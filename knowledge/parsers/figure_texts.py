@@ -9,6 +9,7 @@ from collections.abc import Mapping
 
 from knowledge.parsers.errors import counted
 from knowledge.parsers.render import clean_text
+from knowledge.text.figure_words import LABEL, LABEL_EN
 from knowledge.types.documents import Block, BlockKind, ParsedDocument, ParsedFigure
 from knowledge.types.ocr import PageReading
 
@@ -77,7 +78,7 @@ class _Writer:
             moved[block.start] = shift
             blocks.append(dataclasses.replace(block, start=block.start + shift, end=block.end + shift))
             for text, confidence in self._added.get(block.start, ()):
-                label = "図中の文字" if _JAPANESE.search(text) else "Words in the figure"
+                label = LABEL if _JAPANESE.search(text) else LABEL_EN
                 body = f"{label}: {text}"
                 parts.append(f"\n\n{body}")
                 start = length + 2

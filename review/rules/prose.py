@@ -1,4 +1,7 @@
-"""The running text of a document, what a reader reads as language, without code, links and drawings; and its words."""
+"""The running text of a document, what a reader reads as language, without code, links and drawings; and its words.
+
+What OCR read in a figure is none of it: a screen's words are not the writer's, and OCR takes ェ for エ.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from functools import lru_cache
 
 from sudachipy import Morpheme, SplitMode
 
+from knowledge.text.figure_words import has_words_of_figure
 from knowledge.text.morphology import MAX_INPUT_CHARACTERS, tokenizer
 from knowledge.text.sentences import sentence_spans
 from knowledge.text.structure import COMMENT
@@ -68,7 +72,7 @@ def read_prose(text: str, blocks: tuple[Block, ...]) -> Prose:
     masked = _only_text_blocks(text, blocks)
     for pattern in (*_NO_LANGUAGE, _MARKS):
         masked = pattern.sub(_blank, masked)
-    segments = tuple(segment for block in blocks if block.kind in _TEXT_KINDS for segment in _segments(masked, block))
+    segments = tuple(segment for block in blocks if _is_text(text, block) for segment in _segments(masked, block))
     quoted = tuple((match.start(), match.end()) for match in _QUOTED.finditer(masked))
     return Prose(masked=masked, segments=segments, quoted=quoted)
 
@@ -83,11 +87,15 @@ def is_polite(text: str, blocks: tuple[Block, ...]) -> bool:
     return polite > plain
 
 
+def _is_text(text: str, block: Block) -> bool:
+    return block.kind in _TEXT_KINDS and not has_words_of_figure(text, block)
+
+
 def _only_text_blocks(text: str, blocks: tuple[Block, ...]) -> str:
     parts: list[str] = []
     position = 0
     for block in blocks:
-        if block.kind not in _TEXT_KINDS:
+        if not _is_text(text, block):
             continue
         parts += (_blanked(text[position : block.start]), text[block.start : block.end])
         position = block.end

@@ -45,7 +45,7 @@ def enumerations(prose: Prose, plain: str) -> Iterator[Enumerated]:
     for segment in prose.segments:
         for said in _SAID.finditer(plain, segment.start, segment.end):
             for start, end in (_before(plain, said, segment.start), _behind(plain, said, segment.end)):
-                counts = _counts(plain[start:end])
+                counts = counts_of(plain[start:end])
                 stated = read_numeral(said["n"])
                 if counts and stated is not None:
                     whole = min(start, said.start()), max(end, said.end())
@@ -77,7 +77,7 @@ def _behind(plain: str, said: re.Match[str], last: int) -> tuple[int, int]:
     return bar.end(), end.start() if end else limit
 
 
-def _counts(run: str) -> tuple[int, ...]:
+def counts_of(run: str) -> tuple[int, ...]:
     """Return how many things a run names: by each of its marks, and by all; none where it is no list of names."""
     named = run[max((found.end() for found in _LEADING.finditer(run)), default=0) :].strip()
     if _NOT_WHOLE.search(named):

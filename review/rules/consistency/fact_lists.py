@@ -49,6 +49,11 @@ def facts_of_lists(facts: Facts) -> Iterator[Fact]:
         yield replace(fact, written=f"{title}（{value.replace('|', '・')}件）")
 
 
+def is_compared(title: str) -> bool:
+    """Return whether facts hold the list under a heading against what is said of its number."""
+    return bool(_LISTED.search(title))
+
+
 def _is_alone(section: Section, table: Table, facts: Facts) -> bool:
     tables = [b for b in facts.blocks if b.kind is BlockKind.TABLE and section.start <= b.start < section.end]
     return len(tables) == 1 and tables[0].start <= table.header.start < tables[0].end

@@ -58,6 +58,8 @@ _STRIPPED = re.compile(
 )
 # A longer cell names no quantity.
 _LONGEST_NAME = 200
+# 14.8% → 35.9%, 4 + 1 件: how a value came to be, and not what it is.
+_HISTORY = re.compile(r"→|⇒|[0-9]\s*\+\s*[0-9]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -217,7 +219,7 @@ class _Reader:
             head = header.text[:LONGEST_NAMING]
             if cell is row.cells[at] or not _VALUE_COLUMN.search(head):
                 continue
-            found = amounts(cell.text)
+            found = () if _HISTORY.search(cell.text) else amounts(cell.text)
             if found and not inside(self._skipped, cell.start):
                 yield self._made(row.cells[at].text, cell.start, cell.end, found, _sense(head))
 

@@ -16,6 +16,7 @@ from knowledge.types.documents import BlockKind
 from review.rules.base import finding, rule, skipped
 from review.rules.consistency.enumerations import enumerations
 from review.rules.consistency.fact_lists import row_counts
+from review.rules.consistency.list_counts import listed_counts
 from review.rules.consistency.quantities import find_amounts
 from review.rules.prose import read_prose
 from review.rules.structure.headings import heading_span
@@ -247,14 +248,14 @@ def _with_parts(target: RuleInput) -> Iterator[Mismatch]:
 
 
 def _enumerated(target: RuleInput) -> Iterator[Mismatch]:
-    """Hold a number against the names beside it; where they may be counted in several ways, any of them agrees."""
+    """Hold a number against the names beside it, or the list on them; any way in which they may be counted agrees."""
     prose = read_prose(target.text, target.blocks)
     skipped = apparatus(target.text, target.sections)
-    for found in enumerations(prose, narrow(prose.masked)):
+    for found in (*enumerations(prose, narrow(prose.masked)), *listed_counts(target)):
         if inside(skipped, found.start):
             continue
         counted = found.stated if found.stated in found.counts else max(found.counts)
-        name = target.text[found.start : found.end].strip()
+        name = " ".join(target.text[found.start : found.end].split())
         span = Span(start=found.start, end=found.end)
         yield Mismatch(name=name, stated=str(found.stated), counted=str(counted), parts=counted, places=(span,))
 

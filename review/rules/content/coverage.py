@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -11,10 +12,12 @@ from hub.core.texts import Text
 from knowledge.ontology.coverage import CoverageStatus, TopicJudgement, judge_topics
 from knowledge.ontology.passages import has_content, has_substance
 from knowledge.text.outline import contents_ids
+from knowledge.text.tables import read_table
 from knowledge.types.documents import Block, BlockKind, Section
 from knowledge.types.requirements import Topic
 from review.rules.base import finding, quoted, rule, skipped
 from review.rules.certainty import UNDECIDED
+from review.rules.content.blank_cells import blank_cells
 from review.rules.content.due import Elsewhere, left_to_others, topic_of_instructions
 from review.rules.content.left_out import undescribed_members
 from review.rules.content.nearest import is_hardly_known, nearest_lines
@@ -30,6 +33,7 @@ BLOCKING = ("critical", "major")
 _CHAPTER_LEVEL = 2
 _TITLES_SHOWN = 5
 _LONGEST_COVER_LINE = 60
+_DASH = re.compile(r"[-－‐―—–ー]")
 
 
 @rule(MISSING, tags=("coverage",), defaults={"topics": (), "except": ()}, reads_topics=True)
@@ -74,11 +78,19 @@ def empty_section(target: RuleInput) -> RuleOutcome:
     findings = tuple(
         _empty_finding(section, topics.get(section.start), target)
         for section in sections
-        if _is_reported_empty(section, empty, first_text, target.title) and (not wanted or section.start in topics)
+        if _is_reported_empty(section, empty, first_text, target.title)
+        and (section.start in topics or (not wanted and not _says_none(section, target)))
     )
-    parts = () if wanted else (*unfilled_parts(target), *undescribed_members(target), *unnumbered_cases(target))
+    parts = () if wanted else tuple(_parts(target))
     unfilled = tuple(map(_unfilled_finding, _told_once(parts)))
     return RuleOutcome(findings=(*findings, *unfilled), examined=len(sections))
+
+
+def _parts(target: RuleInput) -> Iterator[Unfilled]:
+    yield from unfilled_parts(target)
+    yield from blank_cells(target)
+    yield from undescribed_members(target)
+    yield from unnumbered_cases(target)
 
 
 def _judged(target: RuleInput) -> tuple[TopicJudgement, ...]:
@@ -101,6 +113,17 @@ def _is_reported_empty(section: Section, empty: frozenset[str], first_text: int,
     is_title_line = section.level <= _CHAPTER_LEVEL and section.number is None and section.start < first_text
     is_title_line = is_title_line or section.title.strip() == title.strip()
     return not is_title_line and section.parent_id not in empty
+
+
+def _says_none(section: Section, target: RuleInput) -> bool:
+    """Whether a form is filled in below the heading with dashes: 一覧表示, | 1 | - | - |. There is nothing to say."""
+    tables = (
+        read_table(target.text, block)
+        for block in target.blocks
+        if block.kind is BlockKind.TABLE and section.body_start <= block.start < section.end
+    )
+    rows = [[cell.text for cell in row.cells] for table in tables if table is not None for row in table.rows]
+    return any(len(said := list(filter(None, row))) > 1 and all(map(_DASH.fullmatch, said[1:])) for row in rows)
 
 
 def _empty_ids(target: RuleInput) -> frozenset[str]:

@@ -21,6 +21,8 @@ PREFERRED = "terminology.preferred_term"
 _PLACES_SHOWN = 20
 _KATAKANA = re.compile(r"[ァ-ヴー]")
 _LATIN = re.compile(r"[A-Za-z0-9]")
+# Brackets that name another paper, or a place in it: what stands there is not what the section is on.
+_OTHER_PAPER = re.compile(r"[(（][^()（）\n]*(?:[^\s()（）]書|§|参照)[^()（）\n]*[)）]")
 
 
 @rule(ELEMENT, tags=("coverage", "curated"), defaults={"elements": (), "sections": (), "severity": "major"})
@@ -106,9 +108,13 @@ def _sections(target: RuleInput, titles: Sequence[str]) -> list[Section]:
     found = [
         section
         for section in target.sections
-        if not inside(dull, section.start) and any(each.occurs_in(unnumbered_title(section.title)) for each in patterns)
+        if not inside(dull, section.start) and any(each.occurs_in(_subject(section)) for each in patterns)
     ]
     return [s for s in found if not any(o.start <= s.start and s.end <= o.end and o is not s for o in found)]
+
+
+def _subject(section: Section) -> str:
+    return _OTHER_PAPER.sub("", unnumbered_title(section.title))
 
 
 def _stretches(target: RuleInput, titles: Sequence[str]) -> list[tuple[int, int]]:

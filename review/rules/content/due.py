@@ -36,10 +36,13 @@ def left_to_others(target: RuleInput, absent: Sequence[TopicJudgement]) -> Elsew
     reasons = shipped("due")["reasons"]
     if is_list_of_cases(target):
         return Elsewhere(judged=tuple(absent), reason=Text(**reasons["cases"]))
-    if own := _topic_of_title(target):
-        due = (own.code, *shipped("due")["of_every_document"])
+    is_part = _is_of_a_part(target)
+    own = None if is_part else _topic_of_title(target)
+    if own or is_part:
+        due = (own.code if own else "", *shipped("due")["of_every_document"])
         others = [each for each in absent if each.topic.code not in due]
-        named = filled(Text(**reasons["title"]), {"label": Text(ja=own.label_ja, en=own.label_en)})
+        reason = Text(**reasons["title" if own else "part"])
+        named = filled(reason, {"label": Text(ja=own.label_ja, en=own.label_en)}) if own else reason
         return Elsewhere(judged=tuple(others), reason=named) if others else None
     others = [each for each in absent if not _is_called_for(each.topic.code, target)]
     return Elsewhere(judged=tuple(others), reason=Text(**reasons["words"])) if others else None
@@ -74,6 +77,16 @@ def _topic_of_title(target: RuleInput) -> Topic | None:
     about_document = shipped("due")["of_every_document"]
     named = (topic for topic in target.topics if topic.code not in about_document and not topic.whole_document)
     return next((topic for topic in named if title and names_topic(title, topic)), None)
+
+
+def _is_of_a_part(target: RuleInput) -> bool:
+    """Whether a design is of a part by its title, 画面設計書: what is of the whole system stands elsewhere."""
+    known = shipped("due")["parts"]
+    return (
+        target.document_type in known["document_types"]
+        and bool(re.search(known["titled"], target.title))
+        and not re.search(known["not_titled"], target.title)
+    )
 
 
 def topic_of_instructions(target: RuleInput) -> Topic | None:

@@ -39,6 +39,9 @@ _LABEL = re.compile(
 _OPEN_MARK = re.compile(
     r"(?:(?://|※|#)\s*)?(?<![A-Za-z_.`])(?:TODO|FIXME|TBD)\s*[:：][^\n|]{0,40}|[【\[（(](?:要確認|要検討|要調整|要記入|未定|未確定|確認中|検討中|調整中|TBD|TODO)[】\]）)]"
     r"|【[^】\n]{0,30}(?:記入|添付|記載|貼付|挿入|追記)(?:する|予定|のこと|してください|すること)?】"
+    r"|(?:本書|本文書|本資料|この(?:文書|ドキュメント|資料|章|節|項))は、?[^。、\n]{0,12}(?:追記|作成|執筆|整備|検討)中(?:です|である)?(?=[。\s]|$)"
+    r"|[\[［](?:会社|部門|部署|組織|団体|氏|担当者|作成者|承認者|システム|プロジェクト|案件|文書|製品)名[\]］](?![(（])"
+    r"|(?<![xXｘＸ×○◯〇●])(?:[xXｘＸ×]{2,3}|[○◯〇●]{2,3})システム"
     r"|※\s*(?:要確認|要検討|未定|確認中|検討中|調整中)(?=[\s。|]|$)|[（(][〇○●]曜日[)）]|[〇○●]{1,2}月[〇○●]{1,2}日"
 )
 # A column of a list that says what its things are, and what is only filled in when something has happened.
@@ -49,7 +52,7 @@ _FILLED_LATER = re.compile(
     r"備考|注記?|補足|摘要|メモ|コメント|結果|判定|実施|実績|確認|検証|承認|エラー|障害|不具合|対応[日者]|完了|回目|回答|初期値|既定値|デフォルト|例$|必須|任意|有無|可否|フラグ|キー|key"
 )
 _IDENTIFIER = re.compile(r"(?=.{0,3}[A-Za-zＡ-Ｚ])[A-Za-zＡ-Ｚ]{1,6}[-_]?[0-9０-９]{2,6}")
-_MARKS = frozenset("○◯〇●◎×✕✓✔☑△▲*CRUDcrud")
+MARKS = frozenset("○◯〇●◎×✕✓✔☑△▲*CRUDcrud")
 _FEWEST_ROWS, _FEWEST_HEADS, _ROWS_SHOWN = 3, 3, 3
 # What is counted and not named: （その他2テーブル）.
 _UNNAMED = re.compile(
@@ -115,7 +118,8 @@ def _open_marks(target: RuleInput, blocks: list[Block]) -> Iterator[Unfilled]:
     ]
     if found:
         spans = tuple(Span(start=match.start(), end=match.end()) for match in found)
-        yield Unfilled(titles=tuple(dict.fromkeys(match.group().strip() for match in found)), spans=spans)
+        titles = tuple(dict.fromkeys(match.group().strip() for match in found))
+        yield Unfilled(titles=titles, spans=spans, texts="open")
 
 
 def _unnamed(target: RuleInput, blocks: list[Block]) -> Iterator[Unfilled]:
@@ -174,7 +178,7 @@ def _bare_columns(table: Table) -> Iterator[Unfilled]:
 def _is_matrix(table: Table) -> bool:
     """Whether marks tell which row goes with which column, so that an empty column says none."""
     said = [cell.text.strip() for row in table.rows for cell in row.cells[1:] if cell.text.strip()]
-    return sum(text in _MARKS for text in said) * 2 > len(said)
+    return sum(text in MARKS for text in said) * 2 > len(said)
 
 
 def _bare_members(table: Table) -> Iterator[Unfilled]:

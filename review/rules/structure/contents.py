@@ -42,13 +42,13 @@ class Entry:
 @rule("structure.toc_mismatch", tags=("structure",))
 def toc_mismatch(target: RuleInput) -> RuleOutcome:
     """Report all differences between the table of contents and the headings in one finding."""
-    # The cells of a sheet 目次 name sheets and stand in columns: no list of headings.
-    is_workbook = any(block.sheet for block in target.blocks)
-    entries = [] if is_workbook else list(_entries(target))
+    entries = list(_entries(target))
     if not entries:
         return skipped("no_contents")
     contents = contents_ids(target.text, target.sections)
     sections = [section for section in target.sections if section.id not in contents]
+    if any(block.sheet for block in target.blocks):
+        return _of_workbook(target, entries, sections)
     # What stands before the first line, such as the title and the change history, need not be listed.
     body = [section for section in sections if section.start > entries[0].span.start and not is_history(section)]
     numbers: dict[str, set[str | None]] = defaultdict(set)
@@ -73,6 +73,31 @@ def toc_mismatch(target: RuleInput) -> RuleOutcome:
     return RuleOutcome(
         findings=(_finding(target, gone, renumbered, absent, entries, otherwise),), examined=len(entries)
     )
+
+
+def _of_workbook(target: RuleInput, entries: list[Entry], sections: list[Section]) -> RuleOutcome:
+    """Compare a sheet 目次 by its numbers only: its cells name sheets too, and stand in columns."""
+    numbered = [entry for entry in entries if entry.number is not None]
+    titles: dict[str, list[Section]] = defaultdict(list)
+    for section in sections:
+        if section.number is not None:
+            titles[section.number].append(section)
+    found = [(entry, titles[entry.number]) for entry in numbered if entry.number in titles]
+    alike = [entry for entry, those in found if any(_title(each) == entry.title for each in those)]
+    if len(alike) <= _MANY_MISSING * len(numbered):
+        return skipped("no_contents")
+    alone = [(entry, those[0]) for entry, those in found if len(those) == 1]
+    renamed = [(entry, section) for entry, section in alone if not _is_cut(entry.title, _title(section))]
+    if not renamed:
+        return RuleOutcome(examined=len(numbered))
+    otherwise = [heading_span(target.text, section) for _, section in renamed]
+    gone = [entry for entry, _ in renamed]
+    return RuleOutcome(findings=(_finding(target, gone, [], [], numbered, otherwise),), examined=len(numbered))
+
+
+def _is_cut(title: str, other: str) -> bool:
+    """Whether one begins with the other: the name of a sheet is cut where it is long."""
+    return title.startswith(other) or other.startswith(title)
 
 
 def _entries(target: RuleInput) -> Iterator[Entry]:

@@ -27,8 +27,14 @@ _DISCOURAGED_NAMES = {
     "semicolon": Text(ja="セミコロン", en="semicolon"),
     "dash": Text(ja="ダッシュ", en="dash"),
 }
-_COMMA = re.compile(f"(?<=[{_WIDE}])(?:,(?!\\d)|,(?=\\d*[{JAPANESE}])|，)|(?<=[A-Za-z0-9])，(?=[{_WIDE}])")
+# Between names in Latin letters a comma with a blank is theirs.
+_COMMA = re.compile(f"(?<=[{_WIDE}])(?:,(?!\\d| [A-Za-z])|,(?=\\d*[{JAPANESE}])|，)|(?<=[A-Za-z0-9])，(?=[{_WIDE}])")
 _PERIOD = re.compile(f"(?<=[{_WIDE}])(?:\\.(?![A-Za-z0-9.])|．(?![０-９0-9]))|(?<=[A-Za-z0-9])．(?=[{_WIDE}]|$)")
+# What is code whatever words stand in it: a type or a call, ENUM(日, 週), and a table's column, 組織．組織ID.
+_CODE = re.compile(
+    r"(?<![A-Za-z0-9_])[A-Za-z_][A-Za-z0-9_]*+\([^()\n]{0,200}\)"
+    r"|(?<![ァ-ヴー一-龯々])[ァ-ヴー一-龯々]++[.．][ァ-ヴー一-龯々]++[A-Za-z]*+(?=[\s=<>、，,)）]|$)"
+)
 _IN_NUMBER = re.compile(r"(?<=[0-9A-Za-z])[，．](?=[\s]?[0-9A-Za-z])")
 _STOP_BEFORE_CLOSING = re.compile("[。｡](?=[」』）)])")
 _HALF_STOP = re.compile("[｡､]")
@@ -37,8 +43,15 @@ _MIN_ITEMS = 2
 _PAIRS = ("「」", "『』", "（）", "()", "［］", "[]", "【】", "〈〉", "《》", "〔〕", "{}", "<>", '""', "''", "“”")
 _FULL_BRACKETS = {"(": "（", ")": "）", "[": "［", "]": "］"}
 _APOSTROPHE = re.compile(r"(?<=[A-Za-z0-9])'(?=[A-Za-z])|(?<=s)'(?=\s)|'(?=\d0s)")
+_TO_ONE_WIDTH = str.maketrans("()", "（）")
+# What a closing bracket ends that nothing opens: 例）, 4)以降.
+_MARKER = re.compile(r"(?:(?:^|[\s。、・※])[0-9０-９]{1,2}|例|注記?|案|補足)$")
+# Signs that are talked about: 『"』, <>&".
+_NAMED_SIGN = re.compile(r"(?<=[「『（(])[\"'<>{}\[\]]{1,2}(?=[」』）)])|[<>&\"'{}]{3,}")
 # Greater and less as signs of comparison or arrows are no brackets.
-_NO_ANGLE = re.compile(r"<=|>=|<-|->|=>|<<|>>|(?<=\s)[<>](?=\s)|(?<=\d)\s*[<>]\s*(?=\d)|(?<=\S)\s*[<>]\s*(?=\d)")
+_NO_ANGLE = re.compile(
+    r"<=|>=|<-|->|=>|<<|>>|(?:(?<=\s)|^)[<>](?=\s)|[<>](?=[0-9０-９])|(?<=\d)\s*[<>]\s*(?=\d)|(?<=\S)\s*[<>]\s*(?=\d)"
+)
 # A number or letter in front of a list entry is closed only: 1) a) 例).
 _ENTRY = re.compile(r"^[^\S\n]*[0-9０-９A-Za-zａ-ｚア-ン一-十①-⑳]{1,2}[)）]", re.M)
 
@@ -71,7 +84,13 @@ def discouraged_mark(unit: Unit, params: Params) -> Iterator[Mark]:
                 yield Mark(*match.span(), values={"name": _DISCOURAGED_NAMES[name]})
 
 
-pattern_rule("style.punctuation", (_COMMA, "、"), (_PERIOD, "。"), (_HALF_STOP, normalise), skips_named=True)
+@unit_rule("style.punctuation", skips_named=True)
+def punctuation(unit: Unit, params: Params) -> Iterator[Mark]:
+    """Mark commas and full stops that are not those of Japanese, code apart."""
+    text = _CODE.sub(lambda match: " " * len(match[0]), unit.plain)
+    for pattern, wanted in ((_COMMA, "、"), (_PERIOD, "。"), (_HALF_STOP, None)):
+        for match in pattern.finditer(text):
+            yield Mark(*match.span(), wanted or normalise(match[0]))
 
 
 pattern_rule("style.fullwidth_point", (_IN_NUMBER, normalise), skips_named=True)
@@ -118,21 +137,47 @@ class _Bracket:
     closing: int | None
 
 
-@unit_rule(
+@text_rule(
     "style.bracket_pair",
     defaults={"pairs": tuple(pair for pair in _PAIRS if pair not in ("''", "“”"))},
     kinds=WITH_HEADINGS,
     skips_named=True,
 )
-def bracket_pair(unit: Unit, params: Params) -> Iterator[Mark]:
-    """Mark brackets without a partner. ``pairs``: those looked at, each as its two characters."""
-    text = _without_other_uses(unit.plain)
-    for pair in params["pairs"]:
-        if pair[0] in text or pair[1] in text:
-            for bracket in _match(text, pair):
-                at = bracket.opening if bracket.opening is not None else bracket.closing
-                if at is not None and (bracket.opening is None or bracket.closing is None):
-                    yield Mark(at, at + 1)
+def bracket_pair(units: tuple[Unit, ...], params: Params) -> Iterator[tuple[Unit, Mark]]:
+    """Mark brackets without a partner, lines without Japanese apart: those are code. ``pairs``: as two characters each.
+
+    A form has （ in one cell and ） in another: what opens and closes in one table or list has a partner.
+    """
+    groups: dict[int, list[Unit]] = {}
+    for unit in units:
+        groups.setdefault(unit.group, []).append(unit)
+    # （注) has a partner, though of another width: where both are looked at, the rule on widths tells of it.
+    of_one_width = {"()", "（）"} <= set(params["pairs"])
+    for members in groups.values():
+        texts = [_without_other_uses(unit.plain) for unit in members]
+        if of_one_width:
+            texts = [text.translate(_TO_ONE_WIDTH) for text in texts]
+        for pair in params["pairs"]:
+            for at, position in _alone(texts, pair):
+                if members[at].is_japanese:
+                    yield members[at], Mark(position, position + 1)
+
+
+def _alone(texts: list[str], pair: str) -> Iterator[tuple[int, int]]:
+    """Yield where a bracket without a partner stands: which of the texts, and where in it."""
+    opened: list[tuple[int, int]] = []
+    for at, text in enumerate(texts):
+        if pair[0] not in text and pair[1] not in text:
+            continue
+        for bracket in _match(text, pair):
+            if bracket.opening is not None and bracket.closing is None:
+                opened.append((at, bracket.opening))
+            elif bracket.opening is None and bracket.closing is not None:
+                if opened:
+                    opened.pop()
+                elif not _MARKER.search(text, 0, bracket.closing):
+                    yield at, bracket.closing
+    yield from opened
 
 
 @unit_rule("style.bracket_width", defaults={"brackets": ("()", "[]")}, skips_named=True)
@@ -170,6 +215,7 @@ def _match(text: str, pair: str) -> Iterator[_Bracket]:
 
 
 def _without_other_uses(text: str) -> str:
+    text = _NAMED_SIGN.sub(lambda match: " " * len(match[0]), text)
     for pattern in (_APOSTROPHE, _NO_ANGLE, _ENTRY):
         text = pattern.sub(lambda match: re.sub(r"[<>'()（）]", " ", match[0]), text)
     return text

@@ -10,6 +10,7 @@ from functools import cached_property, lru_cache
 
 from sudachipy import SplitMode
 
+from knowledge.text.figure_words import has_words_of_figure
 from knowledge.text.morphology import MAX_INPUT_CHARACTERS, tokenizer
 from knowledge.text.sentences import sentence_ends
 from knowledge.text.tables import read_table
@@ -19,7 +20,7 @@ from review.rules.style.markup import ADDRESS, PLACEHOLDER, Visible, images, rea
 JAPANESE = "々〇〻\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 JAPANESE_LETTER = re.compile(f"[{JAPANESE}]")
 
-_HEADING_MARKS = re.compile(r"\s{0,3}#{1,6}[ \t]*|[ \t]*#*[ \t]*$|\n[ \t]*(?:=+|-+)[ \t]*$")
+_HEADING_LEAD = re.compile(r"\s{0,3}#{1,6}[ \t]*")
 _ITEM = re.compile(r"^[ \t>]*(?:[-*+]|\d{1,9}[.)])(?:[ \t]+(?:\[[ xX]\][ \t]+)?|$)", re.M)
 _FENCED = re.compile(r"^[ \t>]*(```+|~~~+).*?(?:^[ \t>]*\1[^\n]*$|\Z)", re.M | re.S)
 _LINE_LEAD = re.compile(r"\n[ \t>]+")
@@ -139,8 +140,15 @@ class StyleText:
 
 @lru_cache(maxsize=2)
 def read_markdown(text: str, blocks: tuple[Block, ...]) -> StyleText:
-    """Read a Markdown text: code, URLs, front matter and HTML comments are left out, quotations are marked."""
-    units = [unit for group, block in enumerate(blocks) for unit in _block_units(text, block, group)]
+    """Read a Markdown text: code, URLs, front matter, HTML comments and what OCR read in figures are left out,
+    quotations are marked.
+    """
+    units = [
+        unit
+        for group, block in enumerate(blocks)
+        if not has_words_of_figure(text, block)
+        for unit in _block_units(text, block, group)
+    ]
     return StyleText(text=text, units=tuple(unit for unit in units if _is_language(unit)))
 
 
@@ -175,13 +183,15 @@ def _block_units(text: str, block: Block, group: int) -> Iterator[Unit]:
 
 
 def _heading_span(text: str, block: Block) -> tuple[int, int]:
-    start, end = block.start, block.end
-    for match in _HEADING_MARKS.finditer(text, block.start, block.end):
-        if match.start() == block.start:
-            start = match.end()
-        else:
-            end = min(end, match.start())
-    return start, max(start, end)
+    lead = _HEADING_LEAD.match(text, block.start, block.end)
+    start = lead.end() if lead else block.start
+    title, _, below = text[start : block.end].rstrip().rpartition("\n")
+    if not title or below.strip("=- \t"):
+        title = text[start : block.end]
+    title = title.rstrip()
+    closed = title.rstrip("#")
+    # PR #75 and C# end in no closing marks.
+    return start, start + len(closed.rstrip() if closed[-1:] in ("", " ", "\t") else title)
 
 
 def _paragraph_units(text: str, block: Block, group: int) -> Iterator[Unit]:

@@ -28,6 +28,8 @@ _KIND_NAMES = {
 _SHORTEST_MASK = 4
 _FINAL_PARTICLES = frozenset({"ね", "よ", "か", "な", "ぞ", "さ", "わ"})
 _PLAIN_FORMS = re.compile("終止形|意志推量形")
+_POLITE_LEMMAS = ("です", "ます")
+_QUOTED = re.compile(r"「[^「」]*」|『[^『』]*』|“[^“”]*”|\"[^\"]*\"")
 
 
 @unit_rule("style.sentence_length", defaults={"max": 100})
@@ -214,26 +216,32 @@ def mixed_tone(units: tuple[Unit, ...], params: Params) -> Iterator[tuple[Unit, 
         yield from _minority(endings, _PREFERENCES.get(params["prefer"]))
 
 
-def tone_of(sentence: Sentence, *, copula_only: bool = False) -> tuple[Tone, Token] | None:
-    """Tell the style of a sentence's end and the word that shows it; None when it ends in a noun or says neither."""
+def tone_of(sentence: Sentence, *, copula_only: bool = False) -> tuple[Tone, Mark] | None:
+    """Tell the style of a sentence's end and the words that show it; None when it ends in a noun or says neither."""
     words = [word for word in sentence.words if not (word.pos[0] == "助詞" and word.surface in _FINAL_PARTICLES)]
     if not words:
         return None
     last = words[-1]
     before = words[-2] if len(words) > 1 else None
     if _is_polite(last, before):
-        return Tone.POLITE, last
+        first = before if before is not None and before.lemma in _POLITE_LEMMAS else last
+        return Tone.POLITE, Mark(first.start, last.end)
     if _is_copula(words):
-        return Tone.PLAIN, last
+        return Tone.PLAIN, Mark(last.start, last.end)
     is_plain = last.pos[0] in ("動詞", "形容詞", "助動詞") and bool(_PLAIN_FORMS.search(last.pos[5]))
-    return (Tone.PLAIN, last) if is_plain and not copula_only else None
+    return (Tone.PLAIN, Mark(last.start, last.end)) if is_plain and not copula_only else None
 
 
 def _endings(unit: Unit, *, copula_only: bool) -> Iterator[Ending]:
     for sentence in unit.sentences:
         found = tone_of(sentence, copula_only=copula_only)
-        if found and not unit.is_named(found[1].start, found[1].end):
-            yield unit, Mark(found[1].start, found[1].end), found[0]
+        if found and not unit.is_named(found[1].start, found[1].end) and not _is_quoted(unit.plain, found[1]):
+            yield unit, found[1], found[0]
+
+
+def _is_quoted(plain: str, end: Mark) -> bool:
+    """Whether words stand in quotation marks, as a message on a screen does: their tone is not the writer's."""
+    return any(match.start() < end.start and end.end < match.end() for match in _QUOTED.finditer(plain))
 
 
 def _minority(endings: list[Ending], preferred: Tone | None) -> Iterator[tuple[Unit, Mark]]:
@@ -251,9 +259,9 @@ def _minority(endings: list[Ending], preferred: Tone | None) -> Iterator[tuple[U
 
 
 def _is_polite(last: Token, before: Token | None) -> bool:
-    if last.lemma in ("です", "ます"):
+    if last.lemma in _POLITE_LEMMAS:
         return last.pos[0] == "助動詞"
-    if before is not None and before.lemma in ("です", "ます") and last.pos[0] == "助動詞":
+    if before is not None and before.lemma in _POLITE_LEMMAS and last.pos[0] == "助動詞":
         return True
     return last.surface in ("ください", "下さい", "ましょう", "でしょう")
 

@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 
-from knowledge.text.folding import narrow
 from knowledge.text.identifier_shapes import Family, Mention, Role, number_of, prefix_of, renumbered
 from knowledge.text.identifiers import read_families
 from knowledge.text.outline import place
@@ -29,18 +28,11 @@ from review.rules.traceability.across import (
     unanswered,
     upstream,
 )
+from review.rules.traceability.repeated_numbers import repeated_numbers
 from review.types import FindingDraft, RelatedDocument, RuleInput, RuleOutcome, Severity, Span
 
 _UPSTREAM_NAMED = re.compile(r"(?:要件定義書|要求仕様書|設計書|仕様書)")
 _FEWEST_FOR_A_SERIES = 3
-_NUMBERING_HEAD = re.compile(
-    r"(?:機能|画面|帳票|要件|要求|テスト|テスト?ケース|試験|シナリオ|バッチ|処理|テーブル|メッセージ|課題|リスク|API|IF)\s*(?:ID|番号)",
-    re.IGNORECASE,
-)
-_ROW_HEAD = re.compile(r"(?:No\.?|#|項番|番号|連番|テスト?ケース\s*No\.?|ケース番号)", re.IGNORECASE)
-_PLAIN_NUMBER = re.compile(r"[0-9]{1,6}")
-_FEWEST_NUMBERED, _LEAST_DISTINCT, _MOSTLY_DISTINCT = 4, 0.8, 0.7
-_LISTED_ID = re.compile(r"[A-Za-z]{1,6}[-_]?[0-9]{2,6}(?:[-_][0-9]{1,4})?")
 
 
 @rule("traceability.undefined_reference", tags=("traceability",), reads_related=True)
@@ -256,7 +248,7 @@ def duplicate_definition(target: RuleInput) -> RuleOutcome:
     """Report, per family, identifiers defined twice in one table or for two different things."""
     families = [f for f in read_families(target.text, target.sections, target.blocks) if f.definitions]
     tables = read_tables(target.text, target.blocks)
-    numbers = list(_numbered_things(tables))
+    numbers = list(repeated_numbers(tables))
     if not families and not numbers:
         return skipped("no_definitions")
     findings = [_repeated_finding(target, head, doubled) for head, doubled in numbers if doubled]
@@ -271,68 +263,6 @@ def duplicate_definition(target: RuleInput) -> RuleOutcome:
             findings.append(_duplicate_finding(target, family, clashes))
     examined = sum(len(family.defined) for family in families) + len(numbers)
     return RuleOutcome(findings=tuple(findings), examined=examined)
-
-
-def _numbered_things(tables: tuple[Table, ...]) -> Iterator[tuple[str, dict[str, list[Cell]]]]:
-    """Yield each column of plain numbers that are identifiers (機能ID), with those that several rows have.
-
-    A column in which many repeat groups its rows and identifies none.
-    """
-    for table in tables:
-        yield from _numbered_rows(table)
-        for at, head in enumerate(table.header.cells[:2]):
-            cells = [row.cells[at] for row in table.rows if at < len(row.cells)]
-            if not _NUMBERING_HEAD.fullmatch(head.text) or len(cells) < _FEWEST_NUMBERED:
-                continue
-            if not all(_PLAIN_NUMBER.fullmatch(cell.text) for cell in cells):
-                yield from _listed_ids(head.text, cells)
-                continue
-            places: dict[str, list[Cell]] = {}
-            for cell in cells:
-                places.setdefault(cell.text, []).append(cell)
-            if len(places) >= _LEAST_DISTINCT * len(cells):
-                yield head.text, {number: those for number, those in places.items() if len(those) > 1}
-
-
-def _listed_ids(head: str, cells: list[Cell]) -> Iterator[tuple[str, dict[str, list[Cell]]]]:
-    """Yield the identifiers of a column that two rows apart have; rows that follow each other are about one thing."""
-    filled = [cell for cell in cells if cell.text]
-    places: dict[str, list[int]] = {}
-    for at, cell in enumerate(filled):
-        places.setdefault(cell.text, []).append(at)
-    if len(filled) < _FEWEST_NUMBERED or not all(_LISTED_ID.fullmatch(cell.text) for cell in filled):
-        return
-    doubled = {name: found for name, found in places.items() if len(found) > 1}
-    if len(places) >= _MOSTLY_DISTINCT * len(filled) and not any(
-        second - first == 1 for found in doubled.values() for first, second in pairwise(found)
-    ):
-        yield head, {name: [filled[at] for at in found] for name, found in doubled.items()}
-
-
-def _numbered_rows(table: Table) -> Iterator[tuple[str, dict[str, list[Cell]]]]:
-    """Yield the numbers of a table's rows, if they count up, with those that two rows in a row have.
-
-    A list that a sheet continues has no header, so that its first row stands there.
-    """
-    rows = [table.header, *table.rows]
-    cells = [row.cells[0] for row in rows if row.cells]
-    if cells and not _PLAIN_NUMBER.fullmatch(narrow(cells[0].text)):
-        if not _ROW_HEAD.fullmatch(cells[0].text):
-            return
-        cells = cells[1:]
-    numbers = [narrow(cell.text) for cell in cells]
-    if len(cells) < _FEWEST_NUMBERED or not all(map(_PLAIN_NUMBER.fullmatch, numbers)):
-        return
-    steps = [int(second) - int(first) for first, second in pairwise(numbers)]
-    if steps.count(1) < _LEAST_DISTINCT * len(steps):
-        return
-    doubled: dict[str, list[Cell]] = {}
-    for (number, first), (_, second), step in zip(
-        zip(numbers, cells, strict=True), zip(numbers[1:], cells[1:], strict=True), steps, strict=False
-    ):
-        if step == 0:
-            doubled[number] = [first, second]
-    yield "No.", doubled
 
 
 def _repeated_finding(target: RuleInput, head: str, doubled: dict[str, list[Cell]]) -> FindingDraft:

@@ -399,3 +399,10 @@ def test_a_topic_is_treated_by_a_statement_without_a_heading(code, text):
 )
 def test_a_topic_is_not_treated_by_a_passage_that_settles_nothing(code, text):
     assert judge(text, code).status in (CoverageStatus.MENTIONED, CoverageStatus.MISSING)
+
+
+def test_the_title_of_the_document_is_no_chapter_of_another_topic():
+    text = "# 監視・障害対応設計書\n\n## 1. {0}\n\n### 1.1 スコープ\n\n| 対象 | 内容 |\n|---|---|\n| 窓口 | 受付 |\n"
+
+    assert judge(text.format("位置づけ"), "scope").status is CoverageStatus.TREATED
+    assert judge(text.format("監視"), "scope").status is not CoverageStatus.TREATED

@@ -135,3 +135,12 @@ def test_a_document_with_amounts_but_no_two_of_one_thing_is_decided():
 
     assert outcome_of(rule, rule_input("# 設計書\n\n7世代を保管し、30分後に止める。\n")).skip_reason is None
     assert outcome_of(rule, rule_input("# 設計書\n\n方針を定める。\n")).skip_reason is not None
+
+
+def test_how_a_value_came_to_be_is_not_what_it_is():
+    rows = "| 段階 | {0} |\n|---|---|\n| 第一段階 | {1} |\n| 第二段階 | 9件 |\n"
+    said = "# 計画\n\n## 1 実績\n\n{0}\n\n## 2 経緯\n\n{1}\n"
+
+    second = rows.format("値", "4件")
+    assert findings(said.format(rows.format("値", "5件 → 3件追加して 8件"), second)) == ()
+    assert findings(said.format(rows.format("値", "8件"), second))

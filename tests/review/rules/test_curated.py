@@ -61,6 +61,16 @@ def test_an_element_is_asked_of_documents_only_that_it_concerns() -> None:
     assert not outcome.findings
 
 
+def test_a_paper_named_in_brackets_is_not_what_a_section_is_on() -> None:
+    text = (
+        "# 計画\n\n## 網羅率の目標（障害対応設計書 §5 と連動）\n\n60% とする。\n\n## 障害の扱い（重大）\n\n記録する。\n"
+    )
+
+    (found,) = findings("coverage.required_element", text, elements=["期限"], sections=["障害"])
+
+    assert found.data["sections"] == ["障害の扱い（重大）"]
+
+
 def test_a_section_that_is_not_there_is_no_pass() -> None:
     target = rule_input(TEXT, params={"patterns": ["x"], "sections": ["移行"]})
     assert isinstance(found := run_rule("pattern.required", target), RuleOutcome)

@@ -39,7 +39,7 @@ def test_topics_that_nothing_in_the_document_calls_for_are_one_minor_finding():
     assert found is not None
     assert found.data["topics"] == ["nfr_migration", "test_policy"]
     assert (found.severity, found.data["topic"]) == ("minor", None)
-    assert found.message.ja.startswith("「移行性」、「テスト方針」の記載がありません。")
+    assert found.message.ja.startswith("「移行性」、「テスト方針」を主題とする見出しや記述が見当たりません。")
 
 
 @pytest.mark.parametrize(
@@ -100,6 +100,32 @@ def test_the_title_of_a_manual_alone_treats_no_topic(title: str):
 
 @pytest.mark.parametrize("title", ["受付システム基本設計書", "要件定義書", "運用テスト計画書", "A1_基本設計書_運用.md"])
 def test_a_document_on_the_whole_system_is_on_no_single_topic(title: str):
+    assert "nfr_availability" in missing(design(title=title))
+
+
+@pytest.mark.parametrize(
+    "title",
+    [
+        "F1_画面設計書_登録.xlsx",
+        "システム機能設計書（画面）",
+        "受付システム 詳細設計書",
+        "バッチ処理設計書",
+        "API仕様書",
+    ],
+)
+def test_a_design_of_a_part_leaves_what_is_of_the_whole_system_to_others(title: str):
+    found = left_to_others(design(title=title))
+
+    assert found is not None
+    assert {"nfr_availability", "nfr_security", "system_architecture"} <= set(found.data["topics"])
+    assert "設計の一部" in found.message.ja
+    assert {"scope", "glossary"} <= missing(design(title=title))
+
+
+@pytest.mark.parametrize(
+    "title", ["基本設計書（画面編）", "機能要件定義書", "受付システム方式設計書", "概要設計書_詳細設計方針"]
+)
+def test_what_the_title_says_besides_makes_no_part(title: str):
     assert "nfr_availability" in missing(design(title=title))
 
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from review.types import RelatedDocument
+from review.types import RelatedDocument, RuleInput
 from tests.review.markdown import outcome_of, rule_input
 
 DANGLING = "traceability.dangling_reference"
@@ -214,3 +214,26 @@ def test_a_paper_without_a_name_cannot_be_looked_up():
     ).findings
 
     assert [each.data["references"] for each in found] == [["別途の資料を参考"]]
+
+
+def workbook(*lines: str, sheet: str = "3.2. 明細レコード") -> RuleInput:
+    contents = "\n\n".join(lines)
+    headings = "\n\n".join(
+        f"## {title}\n\n内容を示す。" for title in ("1. 概要", "2. 構成", "3.1. 先頭レコード", sheet)
+    )
+    target = rule_input(f"# 仕様書\n\n## 目次\n\n{contents}\n\n{headings}\n")
+    return replace(target, blocks=tuple(replace(block, sheet="表") for block in target.blocks))
+
+
+def test_the_contents_of_a_workbook_are_compared_by_number():
+    lines = ("1. 概要", "2. 構成", "3.1. 先頭レコード", "3.2. 利用者レコード", "添付資料")
+
+    (found,) = outcome_of(CONTENTS, workbook(*lines)).findings
+
+    assert found.data["not_in_text"] == ["3.2. 利用者レコード"]
+    assert outcome_of(CONTENTS, workbook(*lines[:3], "3.2. 明細レコード", "添付資料")).findings == ()
+    assert outcome_of(CONTENTS, workbook(*lines, sheet="3.2. 利用者")).findings == ()
+
+
+def test_contents_that_name_sheets_only_are_no_list_of_headings():
+    assert outcome_of(CONTENTS, workbook("1. 表紙", "2. 変更履歴", "3.1. 先頭レコード", "3.2. 集計")).skip_reason

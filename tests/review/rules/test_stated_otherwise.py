@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.review.markdown import outcome_of, rule_input
+from tests.review.markdown import outcome_of, rule_input, table
 
 RULE = "consistency.conflicting_value"
 
@@ -85,13 +85,37 @@ def test_a_plain_number_that_identifies_two_things_is_found_and_one_that_groups_
     rows = "".join(
         f"| {number} | {name} |\n" for number, name in [(11, "受入"), (12, "払出"), (13, "照会"), (14, "印刷")]
     )
-    table = "# 機能\n\n| 機能ID | 機能名 |\n|---|---|\n" + rows
+    listed = "# 機能\n\n| 機能ID | 機能名 |\n|---|---|\n" + rows
 
-    found = findings("traceability.duplicate_definition", table + "| 13 | 集計 |\n")
+    found = findings("traceability.duplicate_definition", listed + "| 13 | 集計 |\n")
 
     assert [each.data["identifiers"] for each in found] == [["機能ID 13"]]
-    assert not findings("traceability.duplicate_definition", table)
-    assert not findings("traceability.duplicate_definition", table + rows)
+    assert not findings("traceability.duplicate_definition", listed)
+    assert not findings("traceability.duplicate_definition", listed + rows)
+
+
+def test_a_number_in_parts_that_stands_twice_where_one_is_left_out_is_found():
+    rows = ["3-1|起動", "3-2|登録", "3-2|取消", "3-4|終了", "4-1|印刷"]
+
+    (found,) = findings("traceability.duplicate_definition", f"# 試験\n\n{table('ケースNo|操作', *rows)}\n")
+
+    assert found.data["identifiers"] == ["3-2"]
+    assert not findings(
+        "traceability.duplicate_definition", f"# 試験\n\n{table('ケースNo|操作', *rows[:2], *rows[3:])}\n"
+    )
+    # The rows of one case may have its number each.
+    goes_on = table("ケースNo|操作", *rows[:3], "3-3|終了", "4-1|印刷")
+    assert not findings("traceability.duplicate_definition", f"# 試験\n\n{goes_on}\n")
+
+
+def test_an_identifier_beside_two_names_is_found_and_one_that_groups_is_not():
+    rows = ["氏名|userName", "電話1|userPhone1", "電話2|userPhone1", "住所|userAddress", "性別|userSex", "備考|note"]
+    groups = ["一覧|listScreen", "一覧|listScreen", "登録|editScreen", "確認|viewScreen", "完了|doneScreen"]
+
+    (found,) = findings("traceability.duplicate_definition", f"# 項目\n\n{table('項目名|項目ID', *rows)}\n")
+
+    assert found.data["identifiers"] == ["userPhone1"]
+    assert not findings("traceability.duplicate_definition", f"# 画面\n\n{table('画面名|画面ID', *groups)}\n")
 
 
 def test_the_head_of_a_form_defines_its_identifier():

@@ -9,6 +9,9 @@ import pytest
 from tests.review.rules.style.support import corrected, found
 
 POINTS_AT = [
+    ("style.mixed_tone", "受付時に確認する。結果は通知しました。次に記録する。", ["ました"]),
+    ("style.bracket_pair", "- 氏名（漢字\n- 住所\n", ["（"]),
+    ("style.punctuation", "窓口で受け付け,結果を送る．次に記録する。", [",", "．"]),
     ("style.mixed_tone", "受付時に本人を確認します。結果は台帳に記録する。次に通知します。", ["する"]),
     ("style.mixed_tone", "# 概要です\n\n# 目的である\n", ["ある"]),
     ("style.sentence_length", "申請者は、" + "様式に定める事項を記載した書面を添えて" * 6 + "提出する。", None),
@@ -70,6 +73,14 @@ POINTS_AT = [
     ("style.ascii_comma_count", "氏名,住所,電話,職業,年齢を書く。", [","]),
 ]
 LEFT_ALONE = [
+    ("style.mixed_tone", "- 登録すると「登録しました」と示す。\n- 誤りなら 文言「名前が違います」\n- 一覧に戻る。\n"),
+    ("style.bracket_pair", "目標は p95 < 500 ms とし、空きは <2 GB で知らせる。"),
+    ("style.bracket_pair", '{\n\n"Host": "smtp.example.com"\n\n}\n'),
+    ("style.bracket_pair", "| 周期 | （ | 毎日 | ） |\n|---|---|---|---|\n| 日次 | （ | 12時 | ） |\n"),
+    (
+        "style.punctuation",
+        "区分は ENUM(日, 週, 月) とする。\n\n組織．上位組織ID = 部門\n\n画面（入力用）, ListView（一覧用）\n",
+    ),
     ("style.mixed_tone", "受付時に本人を確認します。\n\n- 台帳に記録する。\n- 通知する。\n"),
     ("style.mixed_tone", "対象は市民である場合に限ります。次に進みます。"),
     ("style.sentence_length", "短い文である。" * 30),
