@@ -6,17 +6,19 @@ Those of ``data/answers.json`` were read while answers were built; nothing was c
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import random
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.answering.files import passages_of, without_answers
-from benchmarks.answering.halves import Half
+from benchmarks.answering.halves import SEED, Half
+from benchmarks.answering.measure import Asked
 from benchmarks.retrieval.measure import share
-from benchmarks.retrieval.question_sets import Question, QuestionSet, load_set
+from benchmarks.retrieval.question_sets import Paragraph, Question, QuestionSet, load_set
 from hub.access.principals import local_operator
 from knowledge.answering import Answer, answer_question
-from knowledge.answering import Question as Asked
+from knowledge.answering import Question as AskedText
 from knowledge.answering.extractive import choose, rate_sentences
 from knowledge.search import search
 from knowledge.text.folding import fold_terms
@@ -39,19 +41,47 @@ class Case:
     has: str
 
 
+def asked_of(data: Path, half: Half, count: int, strangers: int) -> list[Asked]:
+    """Draw questions by hand about each document: such as it answers, and as strangers such as it doesn't."""
+    found = []
+    for name, cases, passages in _documents(data, half):
+        answered = [
+            Question(
+                id=case.asks,
+                text=case.asks,
+                gold=frozenset(one.id for one in passages if case.has in one.text),
+                answers=frozenset({case.has}),
+            )
+            for case in cases
+            if case.has
+        ]
+        own = [one for one in answered if one.gold]
+        unsaid = [Question(id=case.asks, text=case.asks, gold=frozenset()) for case in cases if not case.has]
+        corpus = QuestionSet(name=name, corpus=passages, questions=own)
+        found.append(Asked(corpus=corpus, questions=_drawn(own, count), strangers=_drawn(unsaid, strangers)))
+    return found
+
+
+def _drawn(questions: Sequence[Question], count: int) -> list[Question]:
+    return random.Random(SEED).sample(questions, min(count, len(questions)))
+
+
+def _documents(data: Path, half: Half) -> Iterator[tuple[str, list[Case], list[Paragraph]]]:
+    """The documents of one half by their names, with their questions and passages."""
+    for one in json.loads(FILES[half].read_text("utf-8")):
+        kind, _, name = one["document"].partition("/")
+        folder = {"sample": SHIPPED / "sample", "answers": DATA / "answers"}.get(kind, data / kind)
+        yield name, _cases(one), passages_of(folder / name)
+
+
 def run(data: Path, half: Half, cache: Path, *, tells_all: bool = False) -> None:
     """Ask each document alone, and then all of them together."""
-    documents = [(one["document"], _cases(one)) for one in json.loads(FILES[half].read_text("utf-8"))]
+    documents = list(_documents(data, half))
     print(HEADER)
-    everything = []
-    for name, cases in documents:
-        kind, _, rest = name.partition("/")
-        folder = {"sample": SHIPPED / "sample", "answers": DATA / "answers"}.get(kind, data / kind)
-        passages = passages_of(folder / rest)
-        everything += passages
-        _measure(rest, QuestionSet(name=rest, corpus=passages, questions=[]), cases, cache, tells_all=tells_all)
-    whole = QuestionSet(name="all", corpus=everything, questions=[])
-    _measure("all documents together", whole, [case for _n, cases in documents for case in cases], cache)
+    for name, cases, passages in documents:
+        _measure(name, QuestionSet(name=name, corpus=passages, questions=[]), cases, cache, tells_all=tells_all)
+    whole = QuestionSet(name="all", corpus=[one for *_rest, own in documents for one in own], questions=[])
+    _measure("all documents together", whole, [case for _name, cases, _own in documents for case in cases], cache)
     print(LEGEND)
 
 
@@ -61,10 +91,11 @@ def _cases(written: dict[str, list[dict[str, str | None]]]) -> list[Case]:
 
 def _measure(name: str, corpus: QuestionSet, cases: Sequence[Case], cache: Path, *, tells_all: bool = False) -> None:
     load_set(corpus, cache)
-    said = [(case, answer_question(local_operator(), Asked(text=case.asks))) for case in cases if case.has]
-    unsaid = [(case, answer_question(local_operator(), Asked(text=case.asks))) for case in cases if not case.has]
+    said = [(case, answer_question(local_operator(), AskedText(text=case.asks))) for case in cases if case.has]
+    unsaid = [(case, answer_question(local_operator(), AskedText(text=case.asks))) for case in cases if not case.has]
     refused = [_refused_without(case, corpus) for case, _answer in said]
-    sure = [_has(case, one.text) for case, answer in said + unsaid for one in answer.sentences if one.chance >= 0.7]
+    given = [(case, one) for case, answer in said + unsaid for one in answer.sentences]
+    sure = [_has(case, one.text) for case, one in given if (one.chance or 0.0) >= 0.7]
     print(
         f"{name[:33]:34}{len(said):>6}{share(_any(case, answer) for case, answer in said):>7.3f}"
         f"{share(_first(case, answer) for case, answer in said):>7.3f}{share(refused):>9.3f}{len(unsaid):>8}"
@@ -74,10 +105,10 @@ def _measure(name: str, corpus: QuestionSet, cases: Sequence[Case], cache: Path,
     if tells_all:
         for case, answer in said:
             if not _first(case, answer):
-                print("  missed", case.asks, [(round(one.chance, 2), one.text[:60]) for one in answer.sentences])
+                print("  missed", case.asks, [(round(one.chance or 0.0, 2), one.text[:60]) for one in answer.sentences])
         for case, answer in unsaid:
             if answer.sentences:
-                print("  false", case.asks, [(round(one.chance, 2), one.text[:60]) for one in answer.sentences])
+                print("  false", case.asks, [(round(one.chance or 0.0, 2), one.text[:60]) for one in answer.sentences])
 
 
 def _refused_without(case: Case, corpus: QuestionSet) -> bool:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 import statistics
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,7 @@ from benchmarks.retrieval.measure import share
 from benchmarks.retrieval.question_sets import Question, QuestionSet, load_set
 from hub.access.principals import local_operator
 from knowledge.answering import Answer, AnswerSentence, answer_question, search_passages
-from knowledge.answering import Question as Asked
+from knowledge.answering import Question as AskedText
 from knowledge.answering.beside import DOES_NOT_SAY_IT
 from knowledge.search.fusion import GOOD_EVIDENCE
 from knowledge.text.folding import fold_terms
@@ -36,12 +37,10 @@ warned, out: searches that say that what they found does not answer, with the pa
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Given:
-    """An answer to a question of a set, how long it took in milliseconds, and whether a search for it warns."""
+    """An answer to a question of a set."""
 
     question: Question
     answer: Answer
-    milliseconds: float
-    is_warned: bool
 
     @property
     def is_refused(self) -> bool:
@@ -54,7 +53,7 @@ class Given:
 
     @property
     def confident(self) -> list[AnswerSentence]:
-        return [one for one in self.answer.sentences if one.chance >= GOOD_EVIDENCE]
+        return [one for one in self.answer.sentences if (one.chance or 0.0) >= GOOD_EVIDENCE]
 
     def is_right(self, sentence: AnswerSentence) -> bool:
         """Return whether a sentence has one of the answers, or, where the set names none, is of a gold passage."""
@@ -64,60 +63,91 @@ class Given:
         return any(fold_terms(answer) in said for answer in self.question.answers)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timed(Given):
+    """An answer, how long it took in milliseconds, and whether a search for the question warns."""
+
+    milliseconds: float
+    is_warned: bool
+
+
 def _cites(sentence: AnswerSentence, question: Question) -> bool:
     return any(citation.hit.chunk_id in question.gold for citation in sentence.citations)
 
 
+class Way(StrEnum):
+    """How a question meets the documents: its passage is there, was taken out, or never was."""
+
+    THERE = "there"
+    OUT = "out"
+    STRANGER = "stranger"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Measured:
-    """What one half of a set got: with the passages there, without them, and the questions of others."""
+class Asked:
+    """The questions of a set, and strangers: those that others ask, or that it does not answer."""
 
-    there: list[Given]
-    out: list[Given]
-    strangers: list[Given]
+    corpus: QuestionSet
+    questions: Sequence[Question]
+    strangers: Sequence[Question]
+
+    def each(self, cache: Path) -> Iterator[tuple[Way, Question]]:
+        """Load what a question is asked of, and yield it: as it is, strangers, and without the passages that answer."""
+        load_set(self.corpus, cache)
+        yield from ((Way.THERE, one) for one in self.questions)
+        yield from ((Way.STRANGER, one) for one in self.strangers)
+        for gap in gaps(self.corpus, self.questions):
+            load_set(gap.corpus, cache, part_of=self.corpus)
+            yield from ((Way.OUT, one) for one in gap.questions)
 
 
-def run(sets: Sequence[QuestionSet], half: Half, count: int, cache: Path) -> None:
-    """Print a line for each set; strangers ask what the other sets of its language ask."""
+def asked_of(sets: Sequence[QuestionSet], half: Half, count: int, *, strangers: int, unlike: int = 0) -> list[Asked]:
+    """Draw the questions of each set; strangers ask what the other sets of its language ask."""
+    found = []
+    for one in sets:
+        others = [other for other in sets if other is not one and other.is_english is one.is_english]
+        foreign = [q for other in others for q in questions_of(other, half, max(count, strangers), unlike=unlike)]
+        own = questions_of(one, half, count, unlike=unlike)
+        found.append(Asked(corpus=one, questions=own, strangers=foreign[:strangers]))
+    return found
+
+
+def run(sets: Sequence[QuestionSet], half: Half, count: int, strangers: int, cache: Path) -> None:
+    """Print a line for each set."""
     print(f"half {half.value}, {count} questions of each set at most\n{HEADER}")
-    for question_set in sets:
-        others = [other for other in sets if other is not question_set and other.is_english is question_set.is_english]
-        strangers = [q for other in others for q in questions_of(other, half, count)]
-        measured = measure(question_set, questions_of(question_set, half, count), strangers[:count], cache)
-        print(f"{question_set.name[:29]:30}{_line(measured)}", flush=True)
+    for asked in asked_of(sets, half, count, strangers=strangers):
+        print(f"{asked.corpus.name[:29]:30}{_line(measure(asked, cache))}", flush=True)
     print(LEGEND)
 
 
-def measure(
-    question_set: QuestionSet, questions: Sequence[Question], strangers: Sequence[Question], cache: Path
-) -> Measured:
+def measure(asked: Asked, cache: Path) -> dict[Way, list[Timed]]:
     """Ask questions of a set as it is, strangers' questions, and its own again without their passages."""
-    load_set(question_set, cache)
-    there = [ask(one) for one in questions]
-    foreign = [ask(one) for one in strangers]
-    out = []
-    for gap in gaps(question_set, questions):
-        load_set(gap.corpus, cache, part_of=question_set)
-        out += [ask(one) for one in gap.questions]
-    return Measured(there=there, out=out, strangers=foreign)
+    given: dict[Way, list[Timed]] = {way: [] for way in Way}
+    for way, question in asked.each(cache):
+        given[way].append(_timed(question))
+    return given
 
 
 def ask(question: Question) -> Given:
+    return Given(question=question, answer=answer_question(local_operator(), AskedText(text=question.text)))
+
+
+def _timed(question: Question) -> Timed:
     started = time.perf_counter()
-    answer = answer_question(local_operator(), Asked(text=question.text))
+    answer = ask(question).answer
     spent = (time.perf_counter() - started) * 1000
     found = search_passages(local_operator(), SearchQuery(text=question.text))
     is_warned = any(notice.code == DOES_NOT_SAY_IT.code for notice in found.notices)
-    return Given(question=question, answer=answer, milliseconds=spent, is_warned=is_warned)
+    return Timed(question=question, answer=answer, milliseconds=spent, is_warned=is_warned)
 
 
-def _line(measured: Measured) -> str:
-    there, out = measured.there, measured.out
+def _line(measured: Mapping[Way, Sequence[Timed]]) -> str:
+    there, out = measured[Way.THERE], measured[Way.OUT]
     milliseconds = [one.milliseconds for one in there] or [math.nan]
     elsewhere = share(not one.is_refused and not one.is_from_gold for one in there)
     return (
         f"{len(there):>10}{share(one.is_from_gold for one in there):>9.3f}{elsewhere:>10.3f}"
-        f"{share(one.is_refused for one in out):>9.3f}{share(one.is_refused for one in measured.strangers):>14.3f}"
+        f"{share(one.is_refused for one in out):>9.3f}{share(one.is_refused for one in measured[Way.STRANGER]):>14.3f}"
         f"{_confident(there)}{_confident(out, width=9)}"
         f"{statistics.median(milliseconds):>8.1f}{np.quantile(milliseconds, 0.95):>8.1f}"
         f"{share(one.is_warned for one in there):>8.3f}{share(one.is_warned for one in out):>6.2f}"

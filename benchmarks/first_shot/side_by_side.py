@@ -11,10 +11,14 @@ import threading
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import wait as wait_for_all
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from unittest.mock import patch
 
 from hub.llm.errors import LlmInvalidAnswer
-from hub.llm.types import Completion, LlmRequest, Provider
+from hub.llm.providers import registry
+from hub.llm.providers.openai_compatible import OpenAICompatibleProvider
+from hub.llm.types import Completion, Limits, LlmRequest, Provider, StructuredOutput
 from review.judging.plan import REPAIRS
 
 AT_ONCE = 256
@@ -95,8 +99,10 @@ class SideBySide:
         return answer.result()
 
     def stream(self, request: LlmRequest, *, model: str, max_output_tokens: int) -> Iterator[str | Completion]:
-        """Reviews don't ask for streams."""
-        raise NotImplementedError
+        """Give the whole answer in one piece if it is there. Raises what `complete` raises."""
+        completion = self.complete(request, model=model, max_output_tokens=max_output_tokens)
+        yield completion.text
+        yield completion
 
     def check(self) -> None:
         self._provider.check()
@@ -104,6 +110,20 @@ class SideBySide:
     def close(self) -> None:
         self._pool.shutdown(wait=False, cancel_futures=True)
         self._provider.close()
+
+
+@contextmanager
+def asked_side_by_side(url: str, *, limits: Limits) -> Iterator[SideBySide]:
+    """Have everything that this process asks a model go to an endpoint, side by side."""
+    plain = OpenAICompatibleProvider(
+        base_url=url, api_key="", structured_output=StructuredOutput.JSON_SCHEMA, limits=limits
+    )
+    provider = SideBySide(plain)
+    try:
+        with patch.object(registry, "_openai", lambda *_settings: provider):
+            yield provider
+    finally:
+        provider.close()
 
 
 def _kind_of(request: LlmRequest) -> str:

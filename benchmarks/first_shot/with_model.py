@@ -108,28 +108,20 @@ def review_all(
     Every request that is known is under way at once. Raises OtherFile.
     """
     from benchmarks.first_shot.running import checked_path
-    from benchmarks.first_shot.side_by_side import SideBySide
-    from hub.llm.providers import registry
-    from hub.llm.providers.openai_compatible import OpenAICompatibleProvider
-    from hub.llm.types import Limits, StructuredOutput
+    from benchmarks.first_shot.side_by_side import asked_side_by_side
+    from hub.llm.providers.registry import CHARACTERS_PER_TOKEN
+    from hub.llm.types import Limits
 
     for source in sources:
         checked_path(source, folder)
-    limits = Limits(timeout_s=options.timeout_s, max_answer_chars=MAX_OUTPUT_TOKENS * registry.CHARACTERS_PER_TOKEN)
-    plain = OpenAICompatibleProvider(
-        base_url=options.url, api_key="", structured_output=StructuredOutput.JSON_SCHEMA, limits=limits
-    )
-    provider = SideBySide(plain)
-    setattr(registry, "_openai", lambda *_settings: provider)  # noqa: B010 (every review is to ask this one)
-    try:
+    limits = Limits(timeout_s=options.timeout_s, max_answer_chars=MAX_OUTPUT_TOKENS * CHARACTERS_PER_TOKEN)
+    with asked_side_by_side(options.url, limits=limits) as provider:
         ids = {source.document: _taken_in(source, folder) for source in sources}
         with ThreadPoolExecutor(max_workers=2 * len(sources) or 1) as pool:
             work = [(one, ids[one.document], provider, options) for one in sources]
             ways = [pool.submit(_in_thread, _reviewed, *each) for each in work if whole_path]
             others = [pool.submit(_in_thread, _read_whole, *each) for each in work if handed]
             return [one.result() for one in ways], [one.result() for one in others]
-    finally:
-        provider.close()
 
 
 def _taken_in(source: Source, folder: Path) -> str:

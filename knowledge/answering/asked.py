@@ -52,6 +52,7 @@ _NUMBER = re.compile(
     rf"何\s*(?P<unit>{_UNIT})|何[{_KANJI}]{{1,2}}目|いく[つら]|幾[つら]|ど[のれ](?:[くぐ]らい|ほど|だけ|程度)"
     r"|\bhow (?P<en>many|much|long|often|large|big|high|tall|deep|wide|fast|old|far|short|small)\b"
 )
+_COUNTED = re.compile(rf"何\s*(?:{_UNIT})|いく[つら]|\bhow (?:many|much)\b")
 _TIME = re.compile(
     r"いつ(?!も)|何\s*(?:年|月|日|曜日|世紀|時代|時)(?!間)|何\s*年度|\bwhen\b"
     r"|\b(?:what|which) (?:year|date|day|month|time|century|decade)\b"
@@ -187,6 +188,20 @@ def read_asked(question: str) -> AskedThing:
     is_question = folded.rstrip("?。 ").endswith("か") or _YES_NO_EN.match(folded)
     kind = Wanted.YES_NO if is_question and not is_open else Wanted.THING
     return AskedThing(kind=kind, focus=focus, phrase=phrase, unit=unit)
+
+
+def kind_asked_outright(question: str) -> Wanted | None:
+    """Tell the kind of value that the interrogative itself asks for: a number that is counted, a time; None for others.
+
+    A noun alone leaves it open: a 目標 may be a number, or none.
+
+    >>> kind_asked_outright("検索は何秒以内か"), kind_asked_outright("稼働率の目標は？")
+    (<Wanted.NUMBER: 'number'>, None)
+    """
+    folded = fold_terms(question)
+    if _COUNTED.search(folded):
+        return Wanted.NUMBER
+    return Wanted.TIME if _TIME.search(folded) else None
 
 
 def kind_of_noun(noun: str) -> Wanted | None:

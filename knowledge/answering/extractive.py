@@ -38,8 +38,8 @@ MAX_SENTENCES = 3
 MAX_EMBEDDED = 28
 # What is less likely to answer is not said. With it, nine of ten held questions are answered (docs/performance.md).
 LEAST_CHANCE = 0.38
-# A model reads several sentences together, so half of that makes a passage worth its reading, and a quote worth giving.
-LEAST_FOR_A_MODEL = LEAST_CHANCE / 2
+# What is half as likely hardly answers by its signs alone: a model that quotes it is believed, with a warning.
+LEAST_LIKELY = LEAST_CHANCE / 2
 # A sentence that is much less likely to answer than the best one is not part of the answer.
 LEAST_OF_BEST = 0.6
 
@@ -77,10 +77,15 @@ def choose(rated: Sequence[Rated], *, limit: int) -> list[Rated]:
     return sorted(chosen, key=lambda one: -one.chance)
 
 
-def promising_passages(rated: Sequence[Rated], *, limit: int) -> list[Hit]:
-    """Give up to ``limit`` passages that a language model may find an answer in, the likeliest first."""
-    likely = {one.one.hit.chunk_id: one.one.hit for one in rated if one.chance >= LEAST_FOR_A_MODEL}
-    return list(likely.values())[:limit]
+def in_reading_order(rated: Sequence[Rated], hits: Sequence[Hit]) -> list[Hit]:
+    """Order the passages of a search for a language model: first those found early and with a likely sentence.
+
+    No chance leaves one out: whether a passage answers is for the model to say.
+    """
+    found = [hit.chunk_id for hit in hits]
+    likely = list(dict.fromkeys(one.one.hit.chunk_id for one in rated))
+    ranks = [{name: rank for rank, name in enumerate(order)} for order in (found, likely)]
+    return sorted(hits, key=lambda hit: sum(ranking.get(hit.chunk_id, len(hits)) for ranking in ranks))
 
 
 def rate_sentences(

@@ -9,8 +9,8 @@ from knowledge.text.follow_ups import resolve_follow_up
 _MOST_PARTS = 4
 _LONGEST = 300
 """Longer texts are no questions of several parts, but texts that somebody pasted."""
-# Of nouns alone: the particles of 原因となった病気 are no と that lists.
-_NOUN = r"[\u3400-\u4dbf\u4e00-\u9fff々ァ-ヴー\w\-./]{2,24}"
+# Of nouns alone, without hiragana: the particles of 原因となった病気 are no と that lists.
+_NOUN = r"(?:[^\W\u3041-\u3096]|[\-./]){2,24}"
 _AND = r"(?:と|及び|および|並びに|ならびに|、)"
 _END = (
     r"(?:は(?:何(?:ですか|か)?|どう(?:なっていますか|ですか)?|それぞれ[^、。]{0,12})?"
@@ -31,7 +31,6 @@ _DIFFERENCE_EN = re.compile(
 _LIST = re.compile(
     rf"(?P<head>(?:[^、。?？]{{1,80}}の)?)(?P<a>{_NOUN}){_AND}(?P<b>{_NOUN})(?:{_AND}(?P<c>{_NOUN}))?(?P<end>{_END})"
 )
-_HIRAGANA = re.compile("[\u3041-\u3096]")
 _QUESTIONS = re.compile(r"(?<![^?？。])[^?？。]{4,}[?？]+")
 
 
@@ -48,6 +47,8 @@ def parts_of(question: str) -> list[str]:
 
     >>> parts_of("予約Webと予約APIの動作環境の違いは？"), parts_of("障害の原因と再発防止策は")
     (['予約Webの動作環境は？', '予約APIの動作環境は？'], ['障害の原因は', '障害の再発防止策は'])
+    >>> parts_of("原因と対策と期限を教えて")
+    ['原因を教えて', '対策を教えて', '期限を教えて']
     >>> parts_of("予約Webと予約APIの稼働率を比べて")
     ['予約Webの稼働率は？', '予約APIの稼働率は？']
     >>> parts_of("稼働率は？保存期間は？"), parts_of("犬と猫はどこにいますか")
@@ -73,6 +74,6 @@ def parts_of(question: str) -> list[str]:
         return [f"{one.strip()}の{found['of']}は？" for one in (found["a"], found["b"])]
     if found := _DIFFERENCE_EN.fullmatch(text):
         return [f"What is {one.strip()}?" for one in (found["a"], found["b"])]
-    if (found := _LIST.fullmatch(text)) and not any(_HIRAGANA.search(one or "") for one in found.group("a", "b", "c")):
+    if found := _LIST.fullmatch(text):
         return [f"{found['head']}{one}{found['end'] or 'は'}".strip() for one in found.group("a", "b", "c") if one]
     return [question]

@@ -27,12 +27,16 @@ class CitationOut(BaseModel):
     end_offset: int
     quote: str
     table_header: str = Field("", description="for a row of a table: the row that names its columns")
-    score: float | None = Field(description="the chance that the quote answers the question, 0 to 1")
+    score: float | None = Field(
+        description="the chance that the quote answers the question by its signs alone, 0 to 1; null: not rated"
+    )
 
 
 class AnswerSentenceOut(BaseModel):
     text: str
-    score: float = Field(description="the chance that the sentence answers the question, 0 to 1; the best comes first")
+    score: float | None = Field(
+        description="the chance that the sentence answers the question, 0 to 1, best first; null: a model wrote it"
+    )
     citations: list[CitationOut]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 
 from django.db.models.functions import Greatest
 
@@ -14,7 +15,7 @@ from hub.core.measures import ANSWERS, Point, count
 from hub.llm.preparation import ceiling_of
 from hub.llm.providers.registry import get_provider, is_configured
 from knowledge.answering.asked import read_asked
-from knowledge.answering.extractive import LEAST_FOR_A_MODEL, Rated, choose, promising_passages, rate_sentences
+from knowledge.answering.extractive import LEAST_LIKELY, Rated, choose, in_reading_order, rate_sentences
 from knowledge.answering.grounded import GroundedAnswer
 from knowledge.answering.parts import parts_of
 from knowledge.answering.subjects import phrases_of
@@ -49,8 +50,9 @@ MOST_NEAREST = 3
 def answer_question(principal: Principal, question: Question) -> Answer:
     """Answer a question from what the caller may search, or say that the documents don't.
 
-    With a language model each sentence is the model's and was found to be borne out by the passages that it cites;
-    without one, or when it fails, sentences are taken from the documents as they are.
+    With a language model, which reads the passages whatever their scores, each sentence is the model's and was found
+    to be borne out by the places that it quotes; without one, or when it fails, and from passages that it may not
+    see, sentences are taken from the documents as they are.
 
     :raises Forbidden: the caller lacks the scope search. :raises InvalidInput: names the field.
     :raises NotFound: a collection of the filter. :raises Unavailable: the search can't answer.
@@ -89,54 +91,71 @@ def follow_question(principal: Principal, question: Question) -> Iterator[Answer
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Part:
-    """A part of a question, with the sentences that may answer it, likeliest first, and what the search remarked."""
+    """A part of a question: what was found for it, and the sentences that may answer, likeliest first.
+
+    ``remarks`` are the search's.
+    """
 
     asks: str
+    hits: Sequence[Hit]
     rated: Sequence[Rated]
     remarks: Sequence[Notice]
 
-    def answered_by(self, given: Sequence[AnswerSentence]) -> list[AnswerSentence]:
-        """The sentences that cite a place which is likely to answer this part."""
-        likely = {(one.one.hit.chunk_id, one.one.start) for one in self.rated if one.chance >= LEAST_FOR_A_MODEL}
+    def answered_by(self, given: Sequence[AnswerSentence], *, place: int) -> list[AnswerSentence]:
+        """The sentences for this part, at its place in the question; of a document those that are likely to answer."""
+        likely = {(one.one.hit.chunk_id, one.one.start) for one in self.rated if one.chance >= LEAST_LIKELY}
         return [
             one
             for one in given
-            if any((c.hit.chunk_id, c.start_offset - c.hit.start_offset) in likely for c in one.citations)
+            if one.part == place
+            or (
+                one.part is None
+                and any((c.hit.chunk_id, c.start_offset - c.hit.start_offset) in likely for c in one.citations)
+            )
         ]
 
 
 def _read(asks: str, result: SearchResult) -> _Part:
     has_synonyms = all(notice.code != "synonyms_unavailable" for notice in result.notices)
     synonyms = expand(asks) if has_synonyms and result.hits else NO_SYNONYMS
-    return _Part(asks=asks, rated=rate_sentences(asks, result.hits, synonyms=synonyms), remarks=result.notices)
+    rated = rate_sentences(asks, result.hits, synonyms=synonyms)
+    return _Part(asks=asks, hits=result.hits, rated=rated, remarks=result.notices)
 
 
 def _sentences(principal: Principal, question: Question, parts: Sequence[_Part]) -> Iterator[AnswerSentence | Answer]:
     remarks = list(dict.fromkeys(notice for part in parts for notice in part.remarks))
     given: list[AnswerSentence] = []
     mode = AnswerMode.LLM if answers_by_model() else AnswerMode.EXTRACTIVE
-    limit = max(1, question.limit // len(parts))
-    passages = {hit.chunk_id: hit for part in parts for hit in promising_passages(part.rated, limit=limit)}
+    passages = _to_read(parts, limit=question.limit)
+    read: set[str] = set()
     if mode is AnswerMode.LLM and passages:
-        grounded = _ask_model(principal, question.text, list(passages.values()), parts)
-        remarks += grounded.remarks
+        grounded = _ask_model(principal, question.text, passages, parts)
         try:
             for sentence in grounded.sentences():
                 given.append(sentence)
                 yield sentence
+            read = {hit.chunk_id for hit in grounded.passages}
         except HubError as error:
-            mode = AnswerMode.EXTRACTIVE
             remarks.append(llm_failed(error.error_code, in_both(error)))
-        remarks += [notice for notice in grounded.remarks if notice not in remarks]
-        if not grounded.passages:
+        remarks += grounded.remarks
+        if not given and len(read) < len(passages):
             mode = AnswerMode.EXTRACTIVE
     if mode is AnswerMode.EXTRACTIVE:
-        said = [one.said() for part in parts for one in choose(part.rated, limit=limit)]
+        limit = max(1, question.limit // len(parts))
+        unread = [[one for one in part.rated if one.one.hit.chunk_id not in read] for part in parts]
+        said = [one.said() for rated in unread for one in choose(rated, limit=limit)]
         given = list({one.text: one for one in said}.values())
         remarks += [EXTRACTIVE] if given else []
         yield from given
     count(Point(family=ANSWERS, labels=("answered" if given else "no_evidence",), value=1))
     yield _whole(question.text, mode, given, remarks, parts)
+
+
+def _to_read(parts: Sequence[_Part], *, limit: int) -> list[Hit]:
+    """Choose up to ``limit`` passages for a language model, from each part in turn."""
+    orders = [in_reading_order(part.rated, part.hits) for part in parts]
+    in_turn = [hit for row in zip_longest(*orders) for hit in row if hit is not None]
+    return list({hit.chunk_id: hit for hit in in_turn}.values())[:limit]
 
 
 def _whole(
@@ -147,7 +166,7 @@ def _whole(
     parts: Sequence[_Part],
 ) -> Answer:
     """Put an answer together; of what has no sentence it tells what was looked for, and what is nearest to it."""
-    answered = [_answer_to(part, part.answered_by(given)) for part in parts]
+    answered = [_answer_to(part, part.answered_by(given, place=place)) for place, part in enumerate(parts)]
     unanswered = [one for one in answered if not one.sentences] if len(parts) > 1 or not given else []
     first = unanswered[0] if unanswered else answered[0]
     notices = [notice for notice in remarks if not given or notice.code != "no_good_evidence"]
@@ -203,6 +222,7 @@ def _ask_model(principal: Principal, question: str, passages: Sequence[Hit], par
     return GroundedAnswer(
         principal=principal,
         question=question,
+        parts=[part.asks for part in parts],
         passages=kept,
         classification=classification,
         chances=_chances(parts),

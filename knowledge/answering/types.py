@@ -33,7 +33,7 @@ class Citation:
     """A place that a sentence stands on: ``quote`` is the version's Markdown at ``[start_offset, end_offset)``.
 
     ``hit`` is the passage around it. For a row of a table ``table_header`` is the row that names its columns.
-    ``chance`` is how likely the quote answers the question, 0 to 1; None where nothing rates it.
+    ``chance`` is how likely the quote answers the question by its signs, 0 to 1; None where nothing rates it.
     """
 
     hit: Hit
@@ -46,11 +46,15 @@ class Citation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerSentence:
-    """``chance`` is how likely the sentence answers the question, 0 to 1."""
+    """``chance`` is how likely the sentence answers, 0 to 1; None where a model wrote it, which nothing rates.
+
+    ``part`` is the place, from 0, of the part of the question that a model answers with it; None without a model.
+    """
 
     text: str
-    chance: float
     citations: tuple[Citation, ...]
+    chance: float | None = None
+    part: int | None = None
 
 
 def in_lines(sentences: Sequence[AnswerSentence]) -> str | None:
@@ -114,6 +118,8 @@ class Answer:
 
 EXTRACTIVE = notice_of("answering", "extractive_answer")
 BESIDE_THE_QUESTION = notice_of("answering", "beside_the_question")
+UNLIKELY_BY_SIGNS = notice_of("answering", "unlikely_by_signs")
+WORDS_OF_THE_DOCUMENT = notice_of("answering", "words_of_the_document")
 SENTENCES_DROPPED = notice_of("answering", "sentences_dropped")
 INSTRUCTION_IN_DOCUMENT = notice_of("answering", "instruction_in_document")
 CLASSIFIED_LEFT_OUT = notice_of("answering", "classified_left_out")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from sudachipy import SplitMode
 
-from knowledge.answering.asked import AskedThing, Wanted
+from knowledge.answering.asked import AskedThing, Wanted, kind_asked_outright
 from knowledge.text.folding import fold_terms, normalise
 from knowledge.text.morphology import MAX_INPUT_CHARACTERS, tokenizer
 
@@ -17,6 +17,8 @@ _NUMBER = re.compile(
     r"\d+(?:[.,:/-]\d+)*|[〇一二三四五六七八九十百千万億兆]{2,}"
     r"|[〇一二三四五六七八九十百千数](?=[人名年月日回個つ台件本枚か冊度点倍位種])"
 )
+# A number with what stands behind it: 5回 is another one than 5分.
+_COUNTED = re.compile(r"\d+(?:[.,:/-]\d+)*\s?[^\W\d]{0,3}")
 _EN_NUMBER = re.compile(
     r"\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|hundreds?|thousands?"
     r"|millions?|billions?|half|dozens?|once|twice)\b"
@@ -141,6 +143,39 @@ def value_places(text: str, question: str, asked: AskedThing) -> list[tuple[int,
     """Where a text has values of the asked kind that the question lacks, of kinds that are told by form; all folded."""
     found = [match for form in _FORMS.get(asked.kind, ()) for match in form.finditer(text)]
     return [match.span() for match in found if match[0] not in question]
+
+
+# What says how many or when without a digit.
+_AMOUNT = re.compile(
+    r"[〇一二三四五六七八九十百千万億]|半|両|複数|数[人名件回個台社種か]|[全各毎]|すべて|多く|ゼロ|無制限"
+    r"|\b(?:one|single|both|all|every|each|several|few|many|much|couple|pair|unlimited|first|last)\b"
+)
+_MOMENT = re.compile(
+    r"[年月週日曜朝昼夜夕春夏秋冬時前後中頃際期度毎間]|ころ|ごろ|まで|から|とき|ながら|たら|すぐ"
+    r"|\b(?:when|while|before|after|during|until|till|since|by|upon|once|at|in|on|daily|weekly|monthly|yearly|annual(?:ly)?"
+    r"|now|later|ago|immediate(?:ly)?|dawn|night|spring|summer|autumn|fall|winter|year|month|week|day)\b"
+)
+_SAYS_NONE = re.compile(
+    r"な[いしく]|ません|ず(?=[に、。]|\Z)|未[定決設]|不[要明問可]|別[途に紙表添]|随時|適宜|任意|都度"
+    r"|\b(?:no|not|none|never|without|nothing|unknown|undecided|unspecified|depends?)\b|n't\b"
+)
+
+
+def may_have_value(text: str, question: str) -> bool:
+    """Return whether a text may have what a question asks for outright, how many or when; True for other questions.
+
+    A number counts that the question has not with the same unit, and so does what says that there is none.
+
+    >>> may_have_value("5回まで。", "何回失敗すると5分使えないか"), may_have_value("費用を払う。", "何円払うか")
+    (True, False)
+    """
+    kind = kind_asked_outright(question)
+    if kind is None:
+        return True
+    folded, known = fold_terms(text), fold_terms(question)
+    if any(found[0] not in known for found in _COUNTED.finditer(folded)) or _SAYS_NONE.search(folded):
+        return True
+    return (_AMOUNT if kind is Wanted.NUMBER else _MOMENT).search(folded) is not None
 
 
 _DURATION_ASKED = re.compile(r"期間|時間|寿命|間隔|周期|rto|rpo|世代|duration|period|\btime\b|interval")

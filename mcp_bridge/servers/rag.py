@@ -140,7 +140,7 @@ def answer(
 
     Use it for a question of fact (いつ、何を、いくつ、誰が、なぜ: 数値、期限、担当、方式); use search to read passages.
     answer is null when the documents do not answer: say so; nearest is no evidence. score is the chance that a sentence
-    answers. mode: llm (by a model, checked) or extractive (verbatim). Read notices.
+    answers, null where a model wrote it. mode: llm (by a model, checked) or extractive (verbatim). Read notices.
     """
     asked = Question(text=query, filter=search_filter(filter, collection), limit=limit)
     return answer_out(answer_question(current_caller().principal, asked))

@@ -21,11 +21,11 @@ from hub.llm.material import fence_of, fenced, label_of
 from hub.llm.preparation import Purpose
 from hub.llm.providers.registry import get_provider, is_configured
 from hub.llm.types import AnswerSchema, LlmRequest, Message, Role
+from knowledge.text.quoting import fold_quote
 from knowledge.types.notices import Notice
 from review.curation.master_versions import beside
 from review.judging import notices
 from review.judging.answer_schemas import closed
-from review.judging.reading import fold_quote
 from review.masters.content import ItemContent
 from review.masters.lint import MODEL, Remark, Weight, lint_item, lint_master
 from review.masters.listing import content_of, get_checklist_version, item_versions_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from knowledge.text.folding import normalise
-from review.judging.reading import fold_quote
+from knowledge.text.quoting import fold_quote
 from review.judging.unseen import Unfit
 from review.types import Span
 

@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from hub.core.texts import Text
 from hub.llm.material import label_of
-from knowledge.text.folding import normalise
+from knowledge.text.quoting import fold_quote, place_of_quote
 from review.judging.engine import BLOCKING
 from review.judging.plan import labelled
 from review.judging.types import CheckTask, Passage, Reading, Supplement
 from review.types import JUDGED_BY_MODEL, FindingDraft, Severity, Span, SuggestionDraft, Verdict
 
-# Shorter ones stand anywhere and show nothing.
-LEAST_CHARACTERS = 4
 NOT_APPLICABLE = "not_applicable"
 UNDECIDED = frozenset({"cannot_tell", NOT_APPLICABLE})
-# A character with the marks that belong to it: NFKC makes one of ｶ and ﾞ.
-_CLUSTER = re.compile(r".[\u0300-\u036f\u3099\u309a\uff9e\uff9f]*", re.DOTALL)
-# Marks of the Markdown that a reader does not see, and so does not quote.
-_UNSEEN = frozenset("*`|\\")
 
 
 @dataclass(slots=True)
@@ -193,25 +186,9 @@ def _suggestion(proposed: Mapping[str, Any]) -> SuggestionDraft | None:
 
 
 def find_quote(text: str, quote: str, *, start: int = 0, end: int | None = None) -> Span | None:
-    """Locate a quote within ``text[start:end]``; None when it is not there, or too short to show anything.
-
-    NFKC and white space are folded, and marks of the Markdown are passed over.
-
-    >>> find_quote("応答時間は ３秒\\n以内とする。", "応答時間は3秒以内")
-    Span(start=0, end=12)
-    """
-    wanted = fold_quote(quote)
-    if len(wanted) < LEAST_CHARACTERS:
-        return None
-    characters: list[str] = []
-    places: list[tuple[int, int]] = []
-    for folded, begin, stop in _folded(text, start, len(text) if end is None else end):
-        characters.append(folded)
-        places.extend([(begin, stop)] * len(folded))
-    found = "".join(characters).find(wanted)
-    if found < 0:
-        return None
-    return Span(start=places[found][0], end=places[found + len(wanted) - 1][1])
+    """Locate a quote within ``text[start:end]`` as `place_of_quote` does; None when it is not there."""
+    place = place_of_quote(text, quote, start=start, end=end)
+    return Span(start=place[0], end=place[1]) if place else None
 
 
 def find_in_passages(
@@ -231,15 +208,3 @@ def find_in_passages(
         if span := find_quote(own, quote, start=passage.start, end=passage.end):
             return replace(span, document=passage.document)
     return None
-
-
-def fold_quote(quote: str) -> str:
-    """A quote as it is compared: the same for all ways to write it."""
-    return "".join(folded for folded, _start, _end in _folded(quote, 0, len(quote)))
-
-
-def _folded(text: str, start: int, end: int) -> Iterator[tuple[str, int, int]]:
-    for match in _CLUSTER.finditer(text, start, end):
-        folded = "".join(char for char in normalise(match[0]) if not char.isspace() and char not in _UNSEEN)
-        if folded:
-            yield folded, match.start(), match.end()

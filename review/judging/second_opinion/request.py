@@ -15,12 +15,13 @@ from typing import Any
 
 from hub.llm.material import fence_of, fenced, label_of
 from hub.llm.types import AnswerSchema, LlmRequest
+from knowledge.text.quoting import fold_quote
 from knowledge.text.sentences import sentence_spans, sentences_around
 from review.judging.answer_schemas import closed, several, some_text
 from review.judging.common_words import KIND, rules_for
 from review.judging.plan import MAX_QUOTE, REPAIRS, fenced_passages, finding_label, messages_of
 from review.judging.proof import is_proof
-from review.judging.reading import find_in_passages, fold_quote
+from review.judging.reading import find_in_passages
 from review.judging.steps import Spending
 from review.judging.types import Passage
 from review.judging.unseen import NOTHING_UNFIT, Unfit, overlaps, shown_text

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from hub.core.texts import Text
+from knowledge.text.quoting import fold_quote
 from knowledge.text.sentences import sentences_around
-from review.judging.reading import fold_quote
 from review.judging.sweep.reading import Proposal, Subject, pairs_of
 from review.judging.sweep.refuting import Examined
 from review.types import JUDGED_BY_MODEL, FindingDraft, Severity, Span

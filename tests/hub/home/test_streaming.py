@@ -17,13 +17,13 @@ from knowledge.models import AskedQuestion, Collection, CollectionGrant
 from tests.factories import new_user
 from tests.hub.admin.support import client_of, grant
 from tests.hub.llm.conftest import configure, configured, server  # noqa: F401 (fixtures)
-from tests.knowledge.answering.conftest import PASSAGES, says
+from tests.knowledge.answering.conftest import PASSAGES, label_before, says
 from tests.knowledge.search.shelf import Library
 from tests.llm_server import LlmServer
 
 QUESTION = "検索の応答時間は何秒以内か"
 STREAM = f"/answer/stream/?q={quote(QUESTION)}"
-SENTENCES = (("応答時間は通常時3秒以内とする。", ["p1"]), ("検索画面は2秒以内に表示する。", ["p1"]))
+SENTENCES = ("応答時間は通常時3秒以内とする。", "検索画面は2秒以内に表示する。")
 
 
 @pytest.fixture
@@ -38,10 +38,8 @@ def reader(db: None) -> User:
 @pytest.fixture
 def model(configured: LlmServer) -> LlmServer:  # noqa: F811
     def answer(asked: dict[str, Any]) -> str:
-        shown = asked["messages"][-1]["content"]
-        place = shown.index("応答時間は通常時3秒")
-        label = shown.rindex('id="', 0, place)
-        return says(*((text, [shown[label + 4 : shown.index('"', label + 4)]]) for text, _cited in SENTENCES))
+        label = label_before(asked, "応答時間は通常時3秒")
+        return says(*((text, label, text) for text in SENTENCES))
 
     configured.answer = answer
     return configured
@@ -62,14 +60,14 @@ def test_each_sentence_comes_with_its_chip_and_then_the_whole(reader: User, mode
     assert response["Content-Type"] == "text/event-stream"
     first, second, whole = events_of(response.streaming_content)
     assert [first[0], second[0], whole[0]] == ["sentence", "sentence", "answer"]
-    assert SENTENCES[0][0] in first[1]
+    assert SENTENCES[0] in first[1]
     assert 'class="chip"' in first[1]
     assert "<html" not in whole[1]
     assert 'class="rate"' in whole[1]
     (kept,) = AskedQuestion.objects.all()
     assert (kept.user_id, kept.is_answered) == (reader.pk, True)
     plain = client.get(f"/answer/?q={quote(QUESTION)}").content.decode()
-    assert all(text in plain and text in whole[1] for text, _cited in SENTENCES)
+    assert all(text in plain and text in whole[1] for text in SENTENCES)
 
 
 def test_without_a_model_the_page_asks_for_the_whole(reader: User) -> None:

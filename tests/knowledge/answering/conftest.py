@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
@@ -24,7 +25,14 @@ def library(db) -> Library:
     return made
 
 
-def says(*sentences: tuple[str, list[str]]) -> str:
-    """What a model answers: texts with the ids of the passages that they cite."""
-    listed = [{"text": text, "citations": citations} for text, citations in sentences]
+def says(*sentences: tuple[str, str, str]) -> str:
+    """What a model answers: texts, each with the id of a passage and the words of it that it quotes."""
+    listed = [{"text": text, "citations": [{"passage": label, "quote": quote}]} for text, label, quote in sentences]
     return json.dumps({"sentences": listed}, ensure_ascii=False)
+
+
+def label_before(asked: dict[str, Any], words: str) -> str:
+    """The id of the first passage of a prompt that has some words."""
+    shown = str(asked["messages"][-1]["content"])
+    place = shown.rindex('id="', 0, shown.index(words)) + len('id="')
+    return shown[place : shown.index('"', place)]

@@ -70,7 +70,7 @@ def test_a_passage_tells_the_header_that_it_goes_on_under(jobs):
 
 
 def test_a_model_reads_the_header_that_rows_go_on_under(jobs, configured):
-    configured.answer = lambda asked: says(("JB032の処理時間上限は45分です。", ["p1"]))
+    configured.answer = lambda asked: says(("JB032の処理時間上限は45分です。", "p1", JOBS.splitlines()[1]))
     given = ask("JB032の処理時間上限は何分か", limit=2)
     assert f"{HEADER}\n{JOBS}" in prompt_of(configured.requests[-1])
     assert given.text == "JB032の処理時間上限は45分です。"
