@@ -101,7 +101,7 @@ def rows_twice(text: str, sections: tuple[Section, ...], blocks: tuple[Block, ..
             if len(filled) >= _FEWEST_CELLS and sum(map(len, filled)) >= _SHORTEST_SAID:
                 said[words].append(row)
         for rows in said.values():
-            if len(rows) == _PAIR and _say_differently(rows):
+            if len(rows) == _PAIR and _say_differently(rows) and not _is_parted(table, *rows):
                 spans = tuple(Span(start=row.start, end=row.end) for row in rows)
                 names = [_number(row) for row in rows]
                 shown = tuple(f"{name} {_longest(row)}" for name, row in zip(names, rows, strict=True))
@@ -112,6 +112,14 @@ def _say_differently(rows: list[Row]) -> bool:
     """Whether two rows have nothing but a number of their own: figures in other cells tell them apart."""
     one, other = ([fold_compact(cell.text) for cell in row.cells] for row in rows)
     return all(first == second for first, second in zip(one[2:], other[2:], strict=False)) and one[:1] != other[:1]
+
+
+def _is_parted(table: Table, one: Row, other: Row) -> bool:
+    """Whether a row from the second on has a name where both leave it empty, 最大長, 最小長: they are of two groups."""
+    columns = range(1, min(len(one.cells), len(other.cells)))
+    empty = [at for at in columns if not one.cells[at].text.strip() and not other.cells[at].text.strip()]
+    between = [row for row in table.rows if one.start < row.start < other.start]
+    return any(at < len(row.cells) and row.cells[at].text.strip() for row in between for at in empty)
 
 
 def _number(row: Row) -> str:

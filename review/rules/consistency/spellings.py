@@ -23,6 +23,7 @@ from review.rules.prose import Prose, Word, read_prose, read_words
 
 _KATAKANA_WORD = re.compile(r"[ァ-ヴヷ-ヺー・･ｦ-ﾟ]{2,}")
 _FEWEST_FORMS = 2
+_SHORT_NAME = re.compile(r"[A-Z]{2,6}")
 _TWO_KANJI = re.compile(r"[一-龯々]{2,4}")
 _LATIN_WORD = re.compile(r"[A-Za-zＡ-Ｚａ-ｚ]+(?:[-‐－][A-Za-zＡ-Ｚａ-ｚ]+)*")
 # Parts of file names, paths, variables, versions and markup are names of things, not words.
@@ -120,9 +121,13 @@ def _named(prose: Prose, kind: Kind, groups: Iterable[tuple[str, ...]]) -> Itera
         if sum(name in prose.masked for name in names) < _FEWEST_FORMS:
             continue
         places: dict[str, list[Occurrence]] = defaultdict(list)
-        pattern = _names_pattern(names)
-        for match in pattern.finditer(prose.masked):
-            if not is_quoted(match.start(), prose) and not _is_gloss(prose.masked, match, names):
+        matches = list(_names_pattern(names).finditer(prose.masked))
+        glosses = {match.start(): match.group() for match in matches if _is_gloss(prose.masked, match, names)}
+        # 受入テスト (UAT) introduces a short name for what follows.
+        introduced = {name for name in glosses.values() if _SHORT_NAME.fullmatch(name)}
+        for match in matches:
+            is_other = match.start() not in glosses and match.group() not in introduced
+            if is_other and not is_quoted(match.start(), prose):
                 places[match.group()].append(Occurrence(form=match.group(), start=match.start(), end=match.end()))
         # ユーザ beside ユーザー is a matter of the long vowel mark, found as such.
         if len({name.replace("ー", "") for name in places}) > 1:
@@ -258,6 +263,8 @@ def _citation_form(word: Word) -> str:
     lemma = word.lemma
     if lemma[-2:-1] in _E_ROW and lemma.endswith("る") and not word.normal.endswith("る"):
         return lemma[:-2] + word.normal[-1]
+    if lemma == f"{word.normal[:-1]}れる" and word.normal.endswith("る"):
+        return word.normal  # 送れる is 送る
     if lemma.endswith("ずる"):
         return f"{lemma[:-2]}じる"
     return lemma[:-1] if _ONE_KANJI_SURU.fullmatch(lemma) else lemma

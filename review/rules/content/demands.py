@@ -33,6 +33,7 @@ _NO_FIGURE = re.compile(
 _LABELLED = re.compile(
     r"^[ \t]*(?:[-*+]|[0-9]+[.)])[ \t]+\**(?P<label>[^\s:：*][^:：*\n]{1,20})\**[ \t]*[:：]\**", re.MULTILINE
 )
+_PATH = re.compile(r"/[A-Za-z0-9_{}:/-]{1,200}")
 _PLACES_SHOWN = 20
 _SHORTEST_BODY = 8
 
@@ -160,7 +161,7 @@ def _sections(target: RuleInput) -> Iterator[tuple[Section, Demand]]:
     for section in target.sections:
         title = unnumbered_title(section.title)
         body = target.text[section.body_start : section.end]
-        is_quality = quality.search(title) and not excluded.search(title)
+        is_quality = quality.search(_PATH.sub("", title)) and not excluded.search(title)
         if is_quality and section.id not in parents | contents and len(fold_compact(body)) >= _SHORTEST_BODY:
             start = section.body_start + len(body) - len(body.lstrip())
             end = line_span(target.text, start, start)[1]
@@ -180,7 +181,8 @@ def _sentences(target: RuleInput) -> Iterator[Demand]:
 
 
 def _is_measurable(words: str) -> bool:
-    return bool(_patterns()["measurable"].search(words))
+    """Whether words name a quality that is measured; the path of an endpoint, /availability, names none."""
+    return bool(_patterns()["measurable"].search(_PATH.sub("", words)))
 
 
 def _is_demand(path: tuple[str, ...]) -> bool:

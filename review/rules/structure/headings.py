@@ -28,7 +28,7 @@ class NumberedHeading:
     """A heading with a decimal number.
 
     ``scope`` names the run of numbers it belongs to: numbering may start again under another unnumbered heading.
-    ``hidden`` headings stand inside a code block.
+    ``hidden`` headings stand inside a code block. ``is_sheet``: it is the title of a workbook's sheet.
     """
 
     number: Number
@@ -38,6 +38,7 @@ class NumberedHeading:
     end: int
     scope: str
     hidden: bool = False
+    is_sheet: bool = False
 
     @property
     def label(self) -> str:
@@ -87,6 +88,8 @@ def numbered_headings(
     by_id = {section.id: section for section in sections}
     titles = sheet_titles(sections, blocks)
     continued = _continued(sections, by_id)
+    firsts = {b.sheet: b.start for b in reversed(blocks) if b.kind is BlockKind.HEADING and b.sheet}
+    starts = frozenset(firsts.values())
     found = []
     for section in sections:
         number = decimal_number(section.title)
@@ -99,6 +102,7 @@ def numbered_headings(
                     start=section.start,
                     end=heading_span(text, section).end,
                     scope=section.id if section.id in titles else _scope(section, number, by_id, continued),
+                    is_sheet=section.start in starts,
                 )
             )
     return tuple(found)
@@ -264,11 +268,17 @@ def _break_runs(run: list[NumberedHeading]) -> Iterable[list[Break]]:
         for index, (before, after) in enumerate(pairwise(run))
         # A jump over a level is structure.skipped_level's finding, the same number twice structure.duplicate_number's.
         if not follows(before.number, after.number)
+        and not _begins_sheet(before, after)
         and after.level <= before.level + 1
         and before.number != after.number
     ]
     for _, members in groupby(enumerate(breaks), key=lambda entry: entry[1][0] - entry[0]):
         yield [pair for _, (_, pair) in members]
+
+
+def _begins_sheet(before: NumberedHeading, after: NumberedHeading) -> bool:
+    """Whether a sheet has the first part of the next chapter, 3.1 after 2: a workbook has no sheet for 3 itself."""
+    return after.is_sheet and after.number == (before.number[0] + 1, 1)
 
 
 def _order_finding(run: list[NumberedHeading], breaks: list[Break]) -> FindingDraft:

@@ -109,11 +109,14 @@ def heading_stop(unit: Unit, params: Params) -> Iterator[Mark]:
 
 @text_rule("style.list_stop", kinds=(UnitKind.LIST,))
 def list_stop(units: tuple[Unit, ...], params: Params) -> Iterator[tuple[Unit, Mark]]:
-    """Mark the items of a list that differ from its majority; a tie asks for full stops."""
+    """Mark the items of a list that differ from its majority; a tie asks for full stops.
+
+    An item that ends in a colon leads to those below it.
+    """
     groups: dict[int, list[Unit]] = {}
     for unit in units:
         last = len(unit.plain.rstrip()) - 1
-        if unit.is_japanese and not unit.is_named(last, last + 1):
+        if unit.is_japanese and not unit.is_named(last, last + 1) and unit.plain[last] not in ":：":
             groups.setdefault(unit.group, []).append(unit)
     for items in groups.values():
         if len(items) >= _MIN_ITEMS:

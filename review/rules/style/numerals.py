@@ -55,7 +55,8 @@ _KANJI_OF = {"10": "十", "100": "百", "1000": "千", "2": "二", "3": "三"}
 _COUNTER_KA = re.compile(
     "(?<=[0-9０-９一二三四五六七八九十百千数何])(?P<it>[ヶヵケカ箇個]|ｹ|ｶ)(?=月(?!別)|所|国|年|条|村|店|寺|郷|町)"
 )
-_DECIMAL_COMMA = re.compile(r"(?<![\d,.])\d{1,3},\d{1,2}(?![\d,])|(?<![\d,.])0,\d+(?![\d,])")
+# A comma in a list of numbers and ranges, FR-40〜42,45, parts them.
+_DECIMAL_COMMA = re.compile(r"(?<![\d,.〜~\-])\d{1,3},\d{1,2}(?![\d,〜~])|(?<![\d,.])0,\d+(?![\d,])")
 _GROUPED_BY_POINT = re.compile(r"(?<![\d.])\d{1,3}(?:\.\d{3}){2,}(?![\d.])")
 _UNIT_SPACING = re.compile(
     r"(?<=\d)(?P<space> ?)(?:[kMGT]i?B(?:ps)?|[kMG]?bps|[kMG]Hz|ms|MB/s|GB/s|km|cm|mm|kg|mg)(?![A-Za-z])"

@@ -74,6 +74,7 @@ def test_brackets_behind_different_nouns_explain_nothing():
     [
         "APIをHTTPSで呼び、JSONを返す。",
         "AWSに置き、LINEで知らせる。",
+        "CDNで配り、SPFを設定する。予備はFILLERとする。",
         "`ACL` を設定する。",
         "要件は FR-001 と NFR-002 による。",
         "MIT License で公開する。",

@@ -128,6 +128,13 @@ def test_functions_of_the_system_and_rows_with_a_role_are_not_reported():
     assert outcome(SUBJECTS, text).findings == ()
 
 
+def test_the_path_of_an_endpoint_names_no_quality():
+    text = "# 設計書\n\n## 3. API\n\n### 3.1 GET /availability - 空き枠\n\n空き枠の一覧を返す。返す値は日付とする。\n"
+
+    assert outcome(FIGURES, text).skip_reason
+    assert outcome(FIGURES, text.replace("GET /availability - 空き枠", "可用性")).findings
+
+
 def test_a_section_named_for_a_quality_and_a_sentence_that_demands_one_are_requirements_too():
     text = (
         "# 基本設計書\n\n## 4. 非機能\n\n### 4.1 性能\n\n検索結果は2秒以内に表示する。\n\n### 4.2 可用性\n\n"

@@ -122,6 +122,14 @@ def test_numbering_may_begin_anew_below_the_title_of_a_sheet():
     assert len(findings("structure.number_order", text)) == 2
 
 
+def test_a_chapter_whose_parts_are_sheets_needs_none_of_its_own():
+    text = "## 1. 仕様\n文\n## 2. 構成\n文\n## 3.1. 先頭\n文\n## 3.2. 明細\n文\n"
+    target = _on_sheets(text, {"## 1. 仕様": "1", "## 2. 構成": "2", "## 3.1. 先頭": "3.1", "## 3.2. 明細": "3.2"})
+
+    assert outcome_of("structure.number_order", target).findings == ()
+    assert findings("structure.number_order", text)
+
+
 def test_a_number_left_out_below_the_title_of_a_sheet_is_found():
     text = "## 要員\n### 4．要員\n### 1．担当\n文\n### 3．期間\n文\n"
 

@@ -76,6 +76,16 @@ def test_rows_that_say_the_same_twice_are_found_and_rows_with_other_figures_are_
     assert found.data["quantity"] == "T-001、T-002"
 
 
+def test_rows_of_two_groups_may_say_the_same() -> None:
+    head = "| No | 観点 | 操作の手順 | 期待結果 |\n|---|---|---|---|\n"
+    same = "開始日に2020年4月1日を入れて登録する | 開始日に2020年4月1日と出ること"
+    other = "名前に長い値を入れて登録する | 名前の全部が出ること"
+    rows = f"| 1-1 | 最大長 | {other} |\n| 1-2 | | {same} |\n| 2-1 | {{0}} | {other}2 |\n| 2-2 | | {same} |"
+
+    assert findings(document(head + rows.format("最小長"))) == ()
+    assert [found.data["kind"] for found in findings(document(head + rows.format("")))] == ["twice"]
+
+
 @pytest.mark.parametrize(
     ("said", "is_wrong"),
     [

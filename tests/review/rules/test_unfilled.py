@@ -31,6 +31,13 @@ def test_notes_of_what_is_to_be_written_and_fronts_of_identifiers_are_found():
     assert unfilled(table) == [["KA-"]]
 
 
+def test_what_a_template_or_an_unfinished_text_leaves_is_found():
+    text = "# 表紙\n\n[会社名]\n\n[氏名](a.md)\n\n## 相手先\n\nXXシステムから得る。\n\n本書は追記中です。\n"
+
+    assert unfilled(text) == [["[会社名]", "XXシステム", "本書は追記中です"]]
+    assert unfilled("# 案内\n\n追記中の行は赤で示す。\n") == []
+
+
 def test_cells_that_hold_a_place_are_one_finding_of_their_table():
     text = "# 体制\n\n| 役 | 氏名 |\n|---|---|\n| 進行 | XXX |\n| 記録 | 佐藤 |\n| 検収 | YYY |\n"
 

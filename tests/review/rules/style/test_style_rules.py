@@ -73,6 +73,8 @@ POINTS_AT = [
     ("style.ascii_comma_count", "氏名,住所,電話,職業,年齢を書く。", [","]),
 ]
 LEFT_ALONE = [
+    ("style.list_stop", "- 主な確認先:\n- 窓口を見る。\n- 台帳を見る。\n"),
+    ("style.number_separators", "FR-40〜42,45 と FR-20〜24,30〜34 を満たす。"),
     ("style.mixed_tone", "- 登録すると「登録しました」と示す。\n- 誤りなら 文言「名前が違います」\n- 一覧に戻る。\n"),
     ("style.bracket_pair", "目標は p95 < 500 ms とし、空きは <2 GB で知らせる。"),
     ("style.bracket_pair", '{\n\n"Host": "smtp.example.com"\n\n}\n'),
