@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import pytest
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webdriver import WebDriver
@@ -52,14 +53,29 @@ def design() -> str:
     return "# 予約システム 基本設計書\n\n- 版数: 1.0\n\n" + "".join(chapters + empty)
 
 
-def leave_fifteen_findings(review: Review) -> int:
-    """Leave fifteen findings of a review of :func:`design`; return how many findings and checks are to be decided."""
-    findings = Finding.objects.filter(result__review=review)
-    findings.filter(pk__in=[one.pk for one in findings[15:]]).delete()
-    undecided = review.results.filter(verdict__in=UNDECIDED).count()
-    assert findings.count() == 15
-    assert undecided >= 17
-    return 15 + undecided
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Work:
+    """How many findings and checks of a review of :func:`design` are to be decided."""
+
+    findings: int
+    checks: int
+
+    @property
+    def total(self) -> int:
+        return self.findings + self.checks
+
+    def leave(self, review: Review) -> None:
+        """Leave so many of a review."""
+        findings = Finding.objects.filter(result__review=review)
+        findings.filter(pk__in=[one.pk for one in findings[self.findings :]]).delete()
+        undecided = review.results.filter(verdict__in=UNDECIDED)
+        undecided.filter(pk__in=[one.pk for one in undecided.order_by("pk")[self.checks :]]).update(verdict="pass")
+        assert (findings.count(), undecided.count()) == (self.findings, self.checks)
+
+
+FEW, WHOLE = Work(findings=4, checks=4), Work(findings=15, checks=17)
+FEW_OR_WHOLE = [pytest.param(FEW, id="few"), pytest.param(WHOLE, id="whole", marks=pytest.mark.long)]
+"""The whole of a review in sixty presses is finished by ``make test-long``, each kind of press by ``make test``."""
 
 
 def send(browser: WebDriver, key: str) -> None:
@@ -118,16 +134,16 @@ class Presses:
         assert self.browser.execute_script("return window.isTheSamePage")
 
 
-def finish_by_keys(presses: Presses, review: Review, *, total: int) -> None:
+def finish_by_keys(presses: Presses, review: Review, work: Work) -> None:
     """Decide every finding and check, one of them twice, and sign off, with the keyboard alone."""
     browser = presses.browser
-    for number in range(15):
+    for number in range(work.findings):
         presses.decide("arf"[number % 3])
     presses.decide("4")
-    assert presses.left() == total - 16
+    assert presses.left() == work.checks - 1
     presses.send("u")  # thought better of: it is to be decided again, and shown
-    presses.wait_until_left(total - 15)
-    for number in range(total - 15):
+    presses.wait_until_left(work.checks)
+    for number in range(work.checks):
         presses.decide("14"[number % 2])
     assert presses.left() == 0
     wait(browser, lambda one: one.find_elements(By.CSS_SELECTOR, presses.desk.asks_to_sign))

@@ -24,7 +24,7 @@ from tests.axe import broken_rules
 from tests.hub.admin.support import grant
 from tests.hub.home.test_home_browser import browser, reader  # noqa: F401 (fixtures)
 from tests.review.conftest import review_text
-from tests.review.finishing import HOME, UNDECIDED, Presses, design, finish_by_keys, leave_fifteen_findings, wait
+from tests.review.finishing import FEW_OR_WHOLE, HOME, UNDECIDED, Presses, Work, design, finish_by_keys, wait
 from tests.review.triage.deciding import decide
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -52,28 +52,35 @@ def open_review(browser: WebDriver, live_server: Any, review: Review) -> Presses
     return Presses(browser, HOME)
 
 
-def test_a_review_is_finished_with_the_keyboard_alone(browser: WebDriver, review: Review, live_server: Any) -> None:  # noqa: F811
-    total = leave_fifteen_findings(review)
+@pytest.mark.parametrize("work", FEW_OR_WHOLE)
+def test_a_review_is_finished_with_the_keyboard_alone(
+    browser: WebDriver,  # noqa: F811
+    review: Review,
+    live_server: Any,
+    work: Work,
+) -> None:
+    work.leave(review)
     presses = open_review(browser, live_server, review)
     assert broken_rules(browser) == []
     presses.send("j")
-    finish_by_keys(presses, review, total=total)
+    finish_by_keys(presses, review, work)
     assert browser.switch_to.active_element.get_attribute("id") == "sign-off-title"
     assert AuditEvent.objects.filter(action="REVIEW_SIGN_OFF", resource=f"review:{review.public_id}").count() == 1
     assert broken_rules(browser) == []
     assert browser.get_log("browser") == []  # type: ignore[attr-defined]
 
 
+@pytest.mark.parametrize("work", FEW_OR_WHOLE)
 def test_a_review_is_finished_with_the_pointer_on_a_narrow_page(
-    narrow: WebDriver, review: Review, live_server: Any
+    narrow: WebDriver, review: Review, live_server: Any, work: Work
 ) -> None:
-    total = leave_fifteen_findings(review)
+    work.leave(review)
     presses = open_review(narrow, live_server, review)
-    for number in range(15):
+    for number in range(work.findings):
         presses.click("article[data-state=open] [value=accepted]")
-        presses.wait_until_left(total - number - 1)
+        presses.wait_until_left(work.total - number - 1)
     presses.click("[data-choose=check]")
-    assert narrow.find_element(By.CSS_SELECTOR, "[data-chosen=check]").text == str(total - 15)
+    assert narrow.find_element(By.CSS_SELECTOR, "[data-chosen=check]").text == str(work.checks)
     presses.click("#verdicts [value=not_applicable]")
     presses.wait_until_left(0)
     said = narrow.find_element(By.ID, "decided")
@@ -82,7 +89,7 @@ def test_a_review_is_finished_with_the_pointer_on_a_narrow_page(
     presses.click("#sign-off-ask summary")
     presses.click("#sign-off-ask button")
     presses.wait_until_signed(review)
-    assert review.results.filter(verdict="not_applicable").count() == total - 15
+    assert review.results.filter(verdict="not_applicable").count() == work.checks
 
 
 def test_what_somebody_decided_meanwhile_is_told_and_shown_and_the_others_are_decided(

@@ -17,7 +17,7 @@ from hub.evaluation.models import EvaluationCase
 from review.models import Finding, ResultDecision, Review
 from review.triage.verdicts import decide_result
 from tests.review.conftest import review_text
-from tests.review.finishing import ADMIN, Presses, design, finish_by_keys, leave_fifteen_findings, send, wait
+from tests.review.finishing import ADMIN, FEW_OR_WHOLE, Presses, Work, design, finish_by_keys, send, wait
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -125,17 +125,19 @@ def test_a_finding_is_given_to_somebody_until_a_day_and_the_versions_are_gone_th
     assert [one.text for one in focused.find_elements(By.CSS_SELECTOR, "ins")] == ["この機能"]
 
 
+@pytest.mark.parametrize("work", FEW_OR_WHOLE)
 def test_a_review_is_finished_in_sixty_presses_without_loading_the_page_again(
     page: Any,
     review: Review,
     live_server: Any,
+    work: Work,
 ) -> None:
-    total = leave_fifteen_findings(review)
+    work.leave(review)
     browser = page("admin:index")
     browser.get(live_server.url + reverse("admin:review_review_triage", args=[review.pk]))
     presses = Presses(browser, ADMIN)
     wait(browser, lambda _one: presses.current())
-    finish_by_keys(presses, review, total=total)
+    finish_by_keys(presses, review, work)
     not_applicable = review.results.filter(verdict="not_applicable").count()
     counts = browser.find_element(By.ID, "hub-desk-counts").text
     assert not_applicable
