@@ -28,6 +28,7 @@ from hub.admin_site.pages import FETCHED
 from hub.site.api import api
 from hub.site.urls import urlpatterns
 from tests.access.answers import Answer, Observed
+from tests.access.asked import AskedAs
 from tests.access.people import COLLECTION, NOBODY, PERSONS, PeopledHub
 from tests.properties.examples import TURTLE
 
@@ -295,8 +296,8 @@ def parts_of(response: Any, door: str) -> Iterator[str]:
                 yield from (f"field {label} {kind} {prefix}.{name}" for name in inline.formset.form.base_fields)
 
 
-def admin_answers(hub: PeopledHub) -> Observed:
-    """Open every page as every person."""
+def admin_answers(hub: PeopledHub, asked_as: AskedAs) -> Observed:
+    """Open every page as each of its persons."""
     everything = addresses(hub)
     observed: Observed = {}
     browsers = {person: Browser(hub, person) for person in PERSONS}
@@ -306,12 +307,12 @@ def admin_answers(hub: PeopledHub) -> Observed:
             opened = browsers["superuser"].send(address)
             if opened.status_code == STATUS_OF_NO_DOOR:
                 continue
-            others = (person for person in PERSONS if person != "superuser")
+            others = (person for person in asked_as(door) if person != "superuser")
             responses = {"superuser": opened, **{person: browsers[person].send(address) for person in others}}
             for person, response in responses.items():
                 observed.setdefault(door, {})[person] = answer_of(response, door, hub)
                 if door.startswith("page "):
                     for part in parts_of(response, door):
-                        shut = {one: Answer(is_open=False) for one in PERSONS}
+                        shut = {one: Answer(is_open=False) for one in responses}
                         observed.setdefault(part, shut)[person] = Answer(is_open=True)
     return observed

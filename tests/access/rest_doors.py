@@ -10,7 +10,8 @@ from django.test import Client
 
 from hub.site.api import api
 from tests.access.answers import Answer, Observed
-from tests.access.people import NOBODY, PERSONS, PeopledHub
+from tests.access.asked import AskedAs
+from tests.access.people import NOBODY, PeopledHub
 from tests.properties.operations import Call, Operation, operations
 
 REFUSED = (401, 403, 404)
@@ -44,13 +45,13 @@ class Sender:
         return response.status_code, text
 
 
-def rest_answers(hub: PeopledHub) -> Observed:
-    """Call every operation as every person. No call may fail inside the hub."""
+def rest_answers(hub: PeopledHub, asked_as: AskedAs) -> Observed:
+    """Call every operation as each of its persons. No call may fail inside the hub."""
     observed: Observed = {}
     sender = Sender()
     for door, operation in every_operation(hub.examples).items():
         asked = operation.ordinary_call()
-        for person in PERSONS:
+        for person in asked_as(door):
             status, text = sender.send(asked, hub.tokens.get(person, ""))
             assert status < 500, (door, person, text)
             assert (status == 401) == (person == NOBODY), (door, person, status, text)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from hub.access.permissions import HubRight, Scope, hub_roles_with, roles_with
@@ -29,6 +30,13 @@ def who_has(right: str) -> frozenset[str]:
     """The persons who have what a line asks for. Raises KeyError for a word that neither table has."""
     either = [frozenset.intersection(*map(_who, way.split("+"))) for way in right.split("|")]
     return frozenset().union(*either)
+
+
+@cache
+def every_right() -> frozenset[str]:
+    """What a line may ask for by a single word, and whatever lines of the table do ask for."""
+    words = {*WORDS, *(f"hub:{name}" for name in OF_HUB), *OF_COLLECTION}
+    return frozenset(words.union(*((line.right, line.shown or line.right) for line in read_table())))
 
 
 def _who(word: str) -> frozenset[str]:
