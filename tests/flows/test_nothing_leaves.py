@@ -13,6 +13,7 @@ import docx
 import pytest
 
 from tests.flows.hub_process import ROOT, HubProcess, start_hub
+from tests.migrated import start_from_migrated
 
 pytestmark = [
     pytest.mark.timeout(600),
@@ -78,7 +79,11 @@ def ask_over_stdio(hub: HubProcess, trace: Path) -> str:
     return answered
 
 
-def test_no_process_of_the_hub_asks_for_names_or_connects_outside(tmp_path):
+@pytest.mark.parametrize("from_nothing", [False, pytest.param(True, marks=pytest.mark.long)])
+def test_no_process_of_the_hub_asks_for_names_or_connects_outside(tmp_path, from_nothing):
+    """With tables that are there, and, which takes longer, while they are made."""
+    if not from_nothing:
+        start_from_migrated(tmp_path / "data")
     trace = tmp_path / "hub.trace"
     hub = start_hub(tmp_path / "data", "--no-sample", under=(*TRACE, "-o", str(trace)))
     try:
