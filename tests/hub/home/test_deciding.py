@@ -20,22 +20,22 @@ from hub.access.services import principal_for_user
 from knowledge.models import Collection
 from review.models import CheckResult, Finding, FindingEvent, ResultDecision, Review, Signature
 from review.runs import execution
-from review.runs.reviews import start_review
+from review.runs.reviews import get_review, start_review
 from review.triage.asked import MOST_TOGETHER
 from review.triage.carry_over import carry_triage
 from review.triage.decisions import TriageChange, triage_finding
 from review.triage.signing import sign_off
 from tests.factories import new_user
 from tests.hub.admin.support import client_of, grant
-from tests.review.conftest import DESIGN, review_text
+from tests.review.conftest import DESIGN, review_text, reviewed_once  # noqa: F401 (a fixture)
 from tests.review.triage.deciding import settle_everything
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def review(tmp_path: Path, queue: None) -> Review:
-    return review_text(tmp_path, DESIGN)
+def review(reviewed_once: str, db: None, queue: None) -> Review:  # noqa: F811
+    return get_review(local_operator(), reviewed_once)
 
 
 def person(role: Role, name: str = "点検者") -> Client:
