@@ -7,8 +7,10 @@ per page and the peak of memory. Each engine runs in a process of its own.
 
 With ``--scans FOLDER`` it reads real scans instead, once and as they are, whose text is known (`benchmarks.ocr_scans`).
 
-CER compares each read line with the characters that stand in its box, and counts characters in no box as missing; what
-was read where there is no text (a stamp) is not counted. Before, both are folded by NFKC and lose their blanks.
+CER compares each read line with the characters that stand in its box, of several boxes in that whose middle is
+nearest, and counts characters in no box as missing; what was read where there is no text (a stamp) is not counted. In
+order, what stands in a figure is not counted, which has no order. Before, both are folded by NFKC, lose their blanks
+and rows of dots that lead to a page's number, and marks that are drawn alike (○ and 〇, ～ and 〜) are one.
 """
 
 from __future__ import annotations
@@ -16,14 +18,18 @@ from __future__ import annotations
 import argparse
 import json
 import multiprocessing
+import re
 import resource
 import statistics
 import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from statistics import fmean
 
-from benchmarks.ocr_pages import DPI, SEED, TruePage, degraded, rendered_pages
+import numpy as np
+
+from benchmarks.ocr_pages import DPI, SEED, TrueCharacter, TruePage, degraded, rendered_pages
 from benchmarks.ocr_scans import scanned_pages
 from knowledge.parsers.ocr.engine import OcrEngine
 from knowledge.parsers.ocr.ppocr import PpOcr
@@ -32,7 +38,11 @@ from knowledge.parsers.ocr.tesseract import Tesseract
 from knowledge.types.ocr import PageReading, Quad
 
 ENGINES: dict[str, Callable[[], OcrEngine]] = {"ppocr": PpOcr, "tesseract": Tesseract}
-IN_ORDER = frozenset({"text", "two columns", "vertical", "English", "multicol", "singlecol", "deposition", "filing"})
+IN_ORDER = frozenset({"text", "two columns", "vertical", "English", "gazette", "contents"})
+IN_ORDER |= {"multicol", "singlecol", "deposition", "filing"}
+_NOWHERE = -1
+_LEADERS, _DASHES = re.compile(r"[.・·:]{3,}"), re.compile("[―—–─]+")
+_ALIKE = str.maketrans("〜○◯", "~〇〇")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +55,7 @@ class Measured:
     is_degraded: bool
     characters: int
     errors: int
+    characters_in_order: int
     errors_in_order: int
     confidence: float | None
     is_uncertain: bool
@@ -102,31 +113,45 @@ def _processor_seconds() -> float:
 
 def _judged(name: str, page: TruePage, reading: PageReading, is_degraded: bool, seconds: float) -> Measured:
     scale = DPI / 72
-    waiting = list(page.characters)
-    errors = 0
-    for line in reading.lines:
-        quad = tuple((x * scale, y * scale) for x, y in line.quad)
-        inside = [one for one in waiting if _is_inside(quad, one[1], one[2])]  # type: ignore[arg-type]
-        waiting = [one for one in waiting if one not in set(inside)]
-        if inside:
-            inside.sort(key=(lambda one: one[2]) if line.is_vertical else (lambda one: one[1]))
-            errors += distance(_folded("".join(char for char, _x, _y in inside)), _folded(line.text))
-    missing = len(_folded("".join(char for char, _x, _y in waiting)))
-    truth = _folded("".join(char for char, _x, _y in page.characters))
-    read = _folded("".join(line.text for line in reading.lines))
+    quads = [tuple((x * scale, y * scale) for x, y in line.quad) for line in reading.lines]
+    inside: dict[int, list[TrueCharacter]] = {}
+    for one in page.characters:
+        inside.setdefault(_line_of(quads, one[1], one[2]), []).append(one)  # type: ignore[arg-type]
+    errors = len(_folded("".join(char for char, _x, _y in inside.pop(_NOWHERE, []))))
+    for at, characters in inside.items():
+        line = reading.lines[at]
+        characters.sort(key=(lambda one: one[2]) if line.is_vertical else (lambda one: one[1]))
+        errors += distance(_folded("".join(char for char, _x, _y in characters)), _folded(line.text))
+    truth = _folded("".join(char for char, x, y in page.characters if not page.is_in_figure(x, y)))
+    middles = [(fmean(x for x, _y in quad), fmean(y for _x, y in quad)) for quad in quads]
+    ordered = [line.text for line, at in zip(reading.lines, middles, strict=True) if not page.is_in_figure(*at)]
     return Measured(
         engine=name,
         page=page.name,
         kind=page.kind,
         is_degraded=is_degraded,
-        characters=len(truth),
-        errors=errors + missing,
-        errors_in_order=distance(truth, read) if page.kind in IN_ORDER else 0,
+        characters=len(_folded("".join(char for char, _x, _y in page.characters))),
+        errors=errors,
+        characters_in_order=len(truth) if page.kind in IN_ORDER else 0,
+        errors_in_order=distance(truth, _folded("".join(ordered))) if page.kind in IN_ORDER else 0,
         confidence=reading.confidence,
         is_uncertain=reading.is_uncertain,
         turn=reading.turn,
         seconds=seconds,
     )
+
+
+def _line_of(quads: Sequence[Quad], x: float, y: float) -> int:
+    """The line whose box has a point, of several that whose middle is nearest along its shorter side."""
+    found = [at for at, quad in enumerate(quads) if _is_inside(quad, x, y)]
+    return min(found, key=lambda at: _off_the_middle(quads[at], x, y), default=_NOWHERE)
+
+
+def _off_the_middle(quad: Quad, x: float, y: float) -> float:
+    a, b, c, d = map(np.array, quad)
+    along = max(b - a, d - a, key=np.linalg.norm)
+    off = np.array((x, y)) - (a + b + c + d) / 4
+    return float(abs(along[0] * off[1] - along[1] * off[0]) / np.linalg.norm(along))
 
 
 def _is_inside(quad: Quad, x: float, y: float) -> bool:
@@ -138,7 +163,8 @@ def _is_inside(quad: Quad, x: float, y: float) -> bool:
 
 
 def _folded(text: str) -> str:
-    return "".join(unicodedata.normalize("NFKC", text).split())
+    plain = "".join(unicodedata.normalize("NFKC", text).split()).translate(_ALIKE)
+    return _DASHES.sub("―", _LEADERS.sub("", plain))
 
 
 def distance(one: str, other: str) -> int:
@@ -160,7 +186,7 @@ def _print(measured: Sequence[Measured], kinds: Sequence[str]) -> None:
             of = [row for row in rows if row.is_degraded == is_degraded]
             total = sum(row.characters for row in of) or 1
             ordered = [row for row in of if row.kind in IN_ORDER]
-            in_order = sum(row.errors_in_order for row in ordered) / (sum(row.characters for row in ordered) or 1)
+            in_order = sum(row.errors_in_order for row in of) / (sum(row.characters_in_order for row in of) or 1)
             shares += [
                 f"{sum(row.errors for row in of) / total:.2%}" if of else "-",
                 f"{in_order:.2%}" if ordered else "-",

@@ -34,17 +34,22 @@ KINDS = {"text": 20, "table": 14, "two columns": 10, "vertical": 12, "English": 
 DPI = 200
 SEED = 2026
 
-Matrix = tuple[float, float, float, float, float, float]
+TrueCharacter = tuple[str, float, float]
+Box = tuple[float, float, float, float]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TruePage:
-    """A page's picture, and each of its characters with the middle of its place in the picture's pixels."""
+    """A page's picture, and in its pixels the middle of each character's place, and the boxes of figures."""
 
     name: str
     kind: str
     image: Image.Image
-    characters: tuple[tuple[str, float, float], ...]
+    characters: tuple[TrueCharacter, ...]
+    figures: tuple[Box, ...] = ()
+
+    def is_in_figure(self, x: float, y: float) -> bool:
+        return any(left <= x < right and top <= y < bottom for left, top, right, bottom in self.figures)
 
 
 def rendered_pages(seed: int = SEED) -> list[TruePage]:

@@ -1,4 +1,7 @@
-"""Real scans whose text is known, as hOCR: `img/NAME.png` or `.jpg`, and `ground_truth/NAME.hocr` or `.truth.hocr`."""
+"""Real scans whose text is known, as hOCR: `img/NAME.png` or `.jpg`, and `ground_truth/NAME.hocr` or `.truth.hocr`.
+
+The words are in the order in which they are read, but for those inside figures (`ocr_float`), which have none.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from pathlib import Path
 from lxml import html
 from PIL import Image
 
-from benchmarks.ocr_pages import TruePage
+from benchmarks.ocr_pages import Box, TrueCharacter, TruePage
 
 _TALL = 1.5
 _BOX = re.compile(r"\bbbox (-?\d+) (-?\d+) (-?\d+) (-?\d+)")
@@ -24,15 +27,22 @@ def scanned_pages(folder: Path) -> list[TruePage]:
         if picture is not None:
             kind = re.sub(r"_\d+$", "", name)
             image = Image.open(picture).convert("L")
-            pages.append(TruePage(name=name, kind=kind, image=image, characters=tuple(_characters(truth, image))))
+            root = html.fromstring(truth.read_bytes())
+            left, top, right, bottom = next(_boxes(root.xpath("//*[@class='ocr_page']")))
+            scale = image.width / (right - left), image.height / (bottom - top)
+            characters = tuple(_characters(root, *scale))
+            figures = tuple(_figures(root, *scale))
+            pages.append(TruePage(name=name, kind=kind, image=image, characters=characters, figures=figures))
     return pages
 
 
-def _characters(truth: Path, image: Image.Image) -> Iterator[tuple[str, float, float]]:
+def _figures(root: html.HtmlElement, across: float, down: float) -> Iterator[Box]:
+    for left, top, right, bottom in _boxes(root.xpath("//*[@class='ocr_float']")):
+        yield left * across, top * down, right * across, bottom * down
+
+
+def _characters(root: html.HtmlElement, across: float, down: float) -> Iterator[TrueCharacter]:
     """Yield the characters in the order of the file, spread evenly along the box of their word."""
-    root = html.fromstring(truth.read_bytes())
-    page = next(_boxes(root.xpath("//*[@class='ocr_page']")))
-    across, down = image.width / (page[2] - page[0]), image.height / (page[3] - page[1])
     words = root.xpath("//*[@class='ocrx_word']")
     for word, (left, top, right, bottom) in zip(words, _boxes(words), strict=True):
         text = "".join(word.text_content().split())

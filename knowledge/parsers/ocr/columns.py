@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,11 +21,16 @@ _FLAT, _WIDE, _SMALL = 0.45, 0.55, 0.4
 # By how much the ends of a parenthesis are above or below its middle.
 _BENT = 0.03
 # What part of the ink of a column's middle is none, or its edge, and how wide ruby is beside its own characters.
-_FAINT, _EDGE, _RUBY = 0.1, 0.05, 0.75
+_FAINT, _EDGE, RUBY = 0.1, 0.05, 0.75
+# What part of a column's length has ink where a line is drawn along it; characters have less.
+_RULED = 0.75
+# How much longer than thick a line is where two lie in one box.
+_LONGER = 3.5
 # How far brackets, which are seldom, reach beyond other characters, in sizes of a character.
 _REACH = 0.12
-# Percent of a column's pixels that may be darker than its ink; how far around a pixel others of its stroke are.
-_DARKEST, _AROUND = 1, 4
+# Percent of a column's pixels that may be darker than its ink and its paper; how far around a pixel others of its
+# stroke are.
+_DARKEST, _PAPER, _AROUND = 1, 90, 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,18 +81,44 @@ def _enlarged(column: Image.Image) -> Image.Image:
 
 
 def own_part(column: Image.Image) -> tuple[float, float]:
-    """From where to where across (0 to 1) a column's own characters are, without ruby or ink of another beside them."""
+    """From where to where across (0 to 1) a column's own characters are.
+
+    Ruby, a line along them and ink of another column beside them are left out.
+    """
     share = _ink(np.asarray(column)).mean(0)
-    runs = _runs(np.asarray(share > _FAINT * share.max(), np.bool_))
-    if len(runs) < 2:
+    ruled = share > _RULED
+    text = np.where(ruled, 0.0, share)
+    runs = _runs(np.asarray(text > _FAINT * text.max(), np.bool_))
+    lines = _runs(np.asarray(ruled, np.bool_))
+    if not runs or len(runs) + len(lines) < 2:
         return 0.0, 1.0
-    own = max(runs, key=lambda run: float(share[run[0] : run[1]].sum()))
-    beside = [run for run in runs if run != own]
-    if max(end - begin for begin, end in beside) > _RUBY * (own[1] - own[0]):
+    own = max(runs, key=lambda run: float(text[run[0] : run[1]].sum()))
+    beside = [run for run in (*runs, *lines) if run != own]
+    if max(end - begin for begin, end in beside) > RUBY * (own[1] - own[0]):
         return 0.0, 1.0
     left = max(((end + own[0]) / 2 for _begin, end in beside if end <= own[0]), default=0.0)
     right = min(((own[1] + begin) / 2 for begin, _end in beside if begin >= own[1]), default=float(len(share)))
     return left / len(share), right / len(share)
+
+
+def parts_of(lines: Image.Image, *, as_thick: float) -> list[tuple[float, float]]:
+    """From where to where down (0 to 1) each of the lines is that lie in one box, one over the other.
+
+    They are ``as_thick`` as the thickest or thicker, and lie closer than they are thick; so no character's own strokes
+    are taken for lines. What the box cuts is of another one. On a dark ground the light is the ink.
+    """
+    pixels = np.asarray(lines)
+    pixels = 255 - pixels if np.median(pixels) < 128 else pixels
+    share = _ink(pixels).mean(1)
+    runs = _runs(np.asarray(share > _FAINT * np.percentile(share, 80), np.bool_))
+    thickest = max((end - begin for begin, end in runs), default=0)
+    thick = [(begin, end) for begin, end in runs if end - begin >= as_thick * thickest]
+    gaps = [below[0] - above[1] for above, below in pairwise(thick)]
+    if not gaps or max(gaps) > min(end - begin for begin, end in thick) or lines.width < _LONGER * thickest:
+        return [(0.0, 1.0)]
+    edges = [0.0, *((above[1] + below[0]) / 2 / len(share) for above, below in pairwise(thick)), 1.0]
+    whole = [begin > 0 and end < len(share) for begin, end in thick]
+    return [part for part, is_whole in zip(pairwise(edges), whole, strict=True) if is_whole or not any(whole)]
 
 
 def _runs(inside: Ink) -> list[Cell]:
@@ -96,8 +128,10 @@ def _runs(inside: Ink) -> list[Cell]:
 
 def _ink(pixels: NDArray[np.uint8]) -> Ink:
     """What is darker than half way to the paper, without specks: around a stroke's pixel a stroke goes on."""
-    dark = pixels < (int(np.percentile(pixels, _DARKEST)) + int(np.percentile(pixels, 90))) // 2
-    sums = np.pad(dark, (_AROUND + 1, _AROUND)).cumsum(0).cumsum(1)
+    darker = np.bincount(pixels.ravel(), minlength=256).cumsum()
+    ink, paper = np.searchsorted(darker, (_DARKEST / 100 * darker[-1], _PAPER / 100 * darker[-1]))
+    dark = pixels < (int(ink) + int(paper)) // 2
+    sums = np.pad(dark.astype(np.int32), (_AROUND + 1, _AROUND)).cumsum(0, np.int32).cumsum(1, np.int32)
     side = 2 * _AROUND + 1
     around = sums[side:, side:] - sums[:-side, side:] - sums[side:, :-side] + sums[:-side, :-side]
     return np.asarray(dark & (around >= side), np.bool_)

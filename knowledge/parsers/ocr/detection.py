@@ -28,8 +28,11 @@ _ELONGATED, _LONG_PIXELS = 25, 200
 _LEAST_SLOPE = 0.002
 
 
-def find_lines(image: Image.Image, network: InferenceSession) -> tuple[list[Quad], float]:
-    """Give the corners of each line in the image's pixels, and the slope of the lines (rise of y along x)."""
+def find_lines(image: Image.Image, network: InferenceSession) -> tuple[list[tuple[Quad, float]], float]:
+    """Give the corners of each line in the image's pixels, and the slope of the lines (rise of y along x).
+
+    With the corners comes how far they are from the region that the network found.
+    """
     width, height = image.size
     scale = min(1.0, SIDE / max(width, height))
     seen = [max(_STRIDE, round(side * scale / _STRIDE) * _STRIDE) for side in (width, height)]
@@ -39,8 +42,11 @@ def find_lines(image: Image.Image, network: InferenceSession) -> tuple[list[Quad
         return [], 0.0
     slope = regions.slope()
     across, down = width / seen[0], height / seen[1]
-    quads = [tuple((float(x * across), float(y * down)) for x, y in corners) for corners in regions.corners(slope)]
-    return [(quad[0], quad[1], quad[2], quad[3]) for quad in quads], slope
+    found: list[tuple[Quad, float]] = []
+    for corners, edge in regions.corners(slope):
+        a, b, c, d = ((float(x * across), float(y * down)) for x, y in corners)
+        found.append(((a, b, c, d), float(edge * down)))
+    return found, slope
 
 
 def _filter(scale: float) -> Image.Resampling:
@@ -95,8 +101,8 @@ class _Regions:
         median = float(slopes[order][np.searchsorted(np.cumsum(weights[order]), weights.sum() / 2)])
         return median if abs(median) >= _LEAST_SLOPE else 0.0
 
-    def corners(self, slope: float) -> list[list[Point]]:
-        """The corners of each region's box along the slope, widened to what the line takes."""
+    def corners(self, slope: float) -> list[tuple[list[Point], float]]:
+        """The corners of each region's box along the slope, widened to what the line takes, and by how much."""
         cosine = 1 / np.hypot(1, slope)
         sine = cosine * slope
         low = np.full((2, self.count), np.inf)
@@ -115,7 +121,7 @@ class _Regions:
             left, top = low[:, number] - edge
             right, bottom = high[:, number] + 1 + edge
             box = ((left, top), (right, top), (right, bottom), (left, bottom))
-            found.append([(cosine * u - sine * v, sine * u + cosine * v) for u, v in box])
+            found.append(([(cosine * u - sine * v, sine * u + cosine * v) for u, v in box], edge))
         return found
 
 

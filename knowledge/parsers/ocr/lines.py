@@ -8,7 +8,7 @@ from statistics import fmean
 import numpy as np
 from PIL import Image
 
-from knowledge.parsers.ocr.columns import Row, as_row, own_part
+from knowledge.parsers.ocr.columns import RUBY, Row, as_row, own_part, parts_of
 from knowledge.parsers.ocr.recognition import LineText, Recogniser
 from knowledge.types.ocr import Point, Quad
 
@@ -18,6 +18,12 @@ BACK = {
     180: Image.Transpose.ROTATE_180,
     270: Image.Transpose.ROTATE_270,
 }
+# How wide a row of a column's characters is read: its characters stand apart, and half is read as well as the whole.
+_ROW = 0.5
+# By how much of what a line takes its box is wider than its region (`detection`).
+_EDGE = 0.31
+# How thick a line in small type is beside one above or below it.
+_SMALL_TYPE = 0.6
 
 
 class ImageLines:
@@ -29,8 +35,10 @@ class ImageLines:
     def __init__(self, image: Image.Image, recogniser: Recogniser) -> None:
         self.image = image
         self._recogniser = recogniser
+        self._cut: dict[Quad, Image.Image] = {}
         self._read: dict[tuple[Quad, int], LineText] = {}
-        self._rows: dict[tuple[Quad, int], tuple[Row, LineText] | None] = {}
+        self._rows: dict[tuple[Quad, int], Row | None] = {}
+        self._read_rows: dict[tuple[Quad, int], LineText] = {}
 
     def read(self, quad: Quad, turn: int = 0) -> LineText:
         """Read a line that lies turned clockwise by ``turn`` degrees."""
@@ -38,12 +46,38 @@ class ImageLines:
             self._read[quad, turn] = self._recogniser.read(self._picture(quad, turn))
         return self._read[quad, turn]
 
-    def read_row(self, quad: Quad, turn: int = 0) -> tuple[Row, LineText] | None:
-        """Read a column as a row of upright characters; None where there is no ink. ``turn`` is 0 or 180."""
+    def row(self, quad: Quad, turn: int = 0) -> Row | None:
+        """Lay a column out as a row of upright characters; None where there is no ink. ``turn`` is 0 or 180."""
         if (quad, turn) not in self._rows:
-            row = as_row(self._picture(quad, turn))
-            self._rows[quad, turn] = None if row is None else (row, self._recogniser.read(row.image))
+            self._rows[quad, turn] = as_row(self._picture(quad, turn))
         return self._rows[quad, turn]
+
+    def read_row(self, quad: Quad, turn: int = 0) -> LineText | None:
+        """Read a column as such a row, with centres in the row."""
+        row = self.row(quad, turn)
+        if row is None:
+            return None
+        if (quad, turn) not in self._read_rows:
+            self._read_rows[quad, turn] = self._recogniser.read(row.image, narrowed=_ROW)
+        return self._read_rows[quad, turn]
+
+    def parts(self, quad: Quad, edge: float) -> list[Quad]:
+        """The lines of a box, the right or the upper one first, where several side by side were taken for one.
+
+        The box is widened by ``edge``, more than each of its lines needs: what stands in the edge is of another box.
+        """
+        width, height = size_of(quad)
+        is_wide = width >= height
+        picture = self._picture(quad, 0 if is_wide else 90)
+        found = parts_of(picture, as_thick=_SMALL_TYPE if is_wide else RUBY)
+        if len(found) == 1:
+            return [_band(quad, *found[0], 0.0, is_wide=is_wide)]
+        thick = picture.height
+        own = [(top, low) for top, low in found if edge <= (top + low) / 2 * thick <= thick - edge]
+        return [
+            _band(quad, top, low, max(0.0, edge - _EDGE * (low - top) * thick) / picture.width, is_wide=is_wide)
+            for top, low in own or found
+        ]
 
     def without_ruby(self, quad: Quad) -> Quad:
         """Narrow a column to its own characters, where ruby or ink of its neighbours stands beside them."""
@@ -56,8 +90,18 @@ class ImageLines:
         return fmean(self.read(quad, turn).confidence for quad in quads)
 
     def _picture(self, quad: Quad, turn: int) -> Image.Image:
-        cut = cut_out(self.image, quad)
+        if quad not in self._cut:
+            self._cut[quad] = cut_out(self.image, quad)
+        cut = self._cut[quad]
         return cut.transpose(BACK[turn]) if turn else cut
+
+
+def _band(quad: Quad, top: float, low: float, aside: float, *, is_wide: bool) -> Quad:
+    """The part of a box from ``top`` to ``low`` (0 to 1) across its lines, without ``aside`` at both of their ends."""
+    a, b, c, d = quad if is_wide else (*quad[1:], quad[0])
+    begin, end = (between(a, d, top), between(b, c, top)), (between(a, d, low), between(b, c, low))
+    corners = (between(*begin, aside), between(*begin, 1 - aside), between(*end, 1 - aside), between(*end, aside))
+    return corners if is_wide else (corners[3], *corners[:3])
 
 
 def between(one: Point, other: Point, share: float) -> Point:

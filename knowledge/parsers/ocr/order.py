@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from statistics import median_low
 from typing import TypeVar
 
+from knowledge.parsers.ocr.cells import Box, Item
 from knowledge.parsers.ocr.engine import FoundLine
-from knowledge.parsers.ocr.vertical_order import Box, Item, by_blocks
+from knowledge.parsers.ocr.rules import Rules
+from knowledge.parsers.ocr.vertical_order import by_regions, strips
 from knowledge.types.ocr import Quad
 
 T = TypeVar("T")
@@ -34,13 +36,14 @@ def is_vertical_page(lines: Sequence[FoundLine]) -> bool:
     return tall > _VERTICAL_SHARE * sum(len(line.text) for line in lines)
 
 
-def in_order(lines: Sequence[FoundLine], skew: float) -> list[FoundLine]:
-    """Put lines, whose image is the right way up, in reading order."""
+def in_order(lines: Sequence[FoundLine], skew: float, rules: Callable[[], Rules] = Rules) -> list[FoundLine]:
+    """Put lines, whose image is the right way up, in reading order; ``rules`` gives those of a page of columns."""
     if not lines:
         return []
     items = [(straight_box(line.quad, skew), line) for line in lines]
-    ordered = by_blocks(items, columns=_columns, rows=_across) if is_vertical_page(lines) else _across(items)
-    return [line for _box, line in ordered]
+    if not is_vertical_page(lines):
+        return [line for _box, line in _across(items)]
+    return [line for _box, line in by_regions(items, rules(), columns=_columns, rows=_across)]
 
 
 def _across(items: Sequence[Item]) -> list[Item]:
@@ -61,17 +64,17 @@ def _cut(items: Sequence[Item], height: float, *, depth: int) -> list[Item]:
     """Part at the widest gutter between two columns of long lines, else between blocks, else go row by row."""
     if len(items) < _LEAST_LINES or depth > _DEEPEST:
         return _rows(items, height)
-    for gutter in _gaps(items, 0, _GUTTER * height)[:1]:
-        left = [item for item in items if item[0][2] <= gutter]
-        right = [item for item in items if item[0][0] >= gutter]
+    for begin, end in strips(items, 0, _GUTTER * height)[:1]:
+        left = [item for item in items if item[0][2] <= begin]
+        right = [item for item in items if item[0][0] >= end]
         if _are_columns(left, right, height):
             return [one for side in (left, right) for one in _cut(side, height, depth=depth + 1)]
-    levels = _gaps(items, 1, _BLOCK_GAP * height)
+    levels = strips(items, 1, _BLOCK_GAP * height)
     if not levels:
         return _rows(items, height)
-    level = levels[0]
-    above = [item for item in items if item[0][3] <= level]
-    below = [item for item in items if item[0][3] > level]
+    begin, end = levels[0]
+    above = [item for item in items if item[0][3] <= begin]
+    below = [item for item in items if item[0][1] >= end]
     return [one for part in (above, below) for one in _cut(part, height, depth=depth + 1)]
 
 
@@ -84,18 +87,6 @@ def _is_column(items: Sequence[Item], height: float) -> bool:
     widths = [box[2] - box[0] for box, _line in items]
     long = sum(width for width in widths if width >= _LONG_LINE * height)
     return len(items) >= _LEAST_OF_COLUMN and long >= _LEAST_SHARE * sum(widths)
-
-
-def _gaps(items: Sequence[Item], axis: int, least: float) -> list[float]:
-    """The middles of the strips without ink along x (0) or y (1) that are wide enough, the widest first."""
-    edges = sorted((box[axis], box[axis + 2]) for box, _line in items)
-    end = edges[0][1]
-    found: list[tuple[float, float]] = []
-    for start, stop in edges[1:]:
-        if start - end >= least:
-            found.append((start - end, (start + end) / 2))
-        end = max(end, stop)
-    return [middle for _width, middle in sorted(found, reverse=True)]
 
 
 def _rows(items: Sequence[tuple[Box, T]], height: float) -> list[tuple[Box, T]]:

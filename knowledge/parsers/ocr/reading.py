@@ -5,8 +5,10 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING
 
-from knowledge.parsers.ocr.engine import FoundLine, OcrEngine
+from knowledge.parsers.ocr.engine import FoundLine, FoundText, OcrEngine
+from knowledge.parsers.ocr.lines import BACK
 from knowledge.parsers.ocr.order import in_order
+from knowledge.parsers.ocr.rules import rules_of
 from knowledge.types.ocr import PageReading, Quad, ReadLine
 
 if TYPE_CHECKING:
@@ -19,7 +21,7 @@ def read_image(engine: OcrEngine, image: Image, *, scale: float) -> PageReading:
     """Read a grey image of a page. ``scale`` is how many points a pixel is."""
     found = engine.read(image)
     upright = [(_back(line, found.turn, image.size), line) for line in found.lines]
-    ordered = found.lines if found.is_in_order else _ordered(upright, found.skew)
+    ordered = found.lines if found.is_in_order else _ordered(upright, found, image)
     return PageReading(
         engine=engine.name,
         width=image.width * scale,
@@ -31,9 +33,11 @@ def read_image(engine: OcrEngine, image: Image, *, scale: float) -> PageReading:
     )
 
 
-def _ordered(pairs: list[tuple[FoundLine, FoundLine]], skew: float) -> list[FoundLine]:
+def _ordered(pairs: list[tuple[FoundLine, FoundLine]], found: FoundText, image: Image) -> list[FoundLine]:
     where = {id(upright): line for upright, line in pairs}
-    return [where[id(upright)] for upright in in_order([upright for upright, _line in pairs], skew)]
+    upright_image = image.transpose(BACK[found.turn]) if found.turn else image
+    ordered = in_order([upright for upright, _line in pairs], found.skew, lambda: rules_of(upright_image, found.skew))
+    return [where[id(upright)] for upright in ordered]
 
 
 def _back(line: FoundLine, turn: int, size: tuple[int, int]) -> FoundLine:

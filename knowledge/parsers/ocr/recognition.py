@@ -39,9 +39,13 @@ class Recogniser:
         self._characters = ["", *known, " "]
         self._is_foreign = np.array([bool(char) and not _is_allowed(char) for char in self._characters])
 
-    def read(self, line: Image.Image) -> LineText:
-        """Read a line; what can't be told from paper is an empty text of confidence 0."""
-        width = min(_MOST_WIDTH, max(_HEIGHT, round(line.width * _HEIGHT / line.height)))
+    def read(self, line: Image.Image, *, narrowed: float = 1.0) -> LineText:
+        """Read a line; what can't be told from paper is an empty text of confidence 0.
+
+        ``narrowed`` is how wide a long line is made beside how wide it is: the time that it takes goes with its width.
+        """
+        own = max(_HEIGHT, round(line.width * _HEIGHT / line.height))
+        width = min(_MOST_WIDTH, own, max(_LEAST_WIDTH, round(own * narrowed)))
         kind = Image.Resampling.BILINEAR if line.height >= _HEIGHT else Image.Resampling.BICUBIC
         pixels = np.asarray(line.resize((width, _HEIGHT), kind), np.float32) / 127.5 - 1
         planes = np.zeros((1, 3, _HEIGHT, max(width, _LEAST_WIDTH)), np.float32)

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw, ImageFont
 
-from knowledge.parsers.ocr.columns import as_row, own_part
+from knowledge.parsers.ocr.columns import as_row, own_part, parts_of
+from knowledge.parsers.ocr.lines import ImageLines
 from knowledge.parsers.ocr.recognition import LineText
 from knowledge.parsers.ocr.two_readings import joined
 from tests.knowledge.parsers.scans import FONT
@@ -90,6 +91,72 @@ def test_ruby_and_parts_of_a_neighbour_are_not_of_a_column() -> None:
     assert bare == (0.0, 1.0)
     assert 0.0 <= begin * column.width < left + 3
     assert left + 30 <= end * column.width <= left + 40
+
+
+@pytest.mark.skipif(not FONT.exists(), reason="no Japanese font is installed")
+def test_a_line_drawn_along_a_column_is_not_of_it_however_much_ink_it_has() -> None:
+    text, pitch, left = "一三二川小十", 40, 8
+    column = drawn(text, pitch, width=60, left=left)
+    ImageDraw.Draw(column).line((50, 0, 50, column.height), fill=20, width=3)
+
+    begin, end = own_part(column)
+
+    assert begin * column.width < left + 3
+    assert left + 30 <= end * column.width <= 49
+
+
+def moved(corner: tuple[float, float]) -> tuple[float, float]:
+    """Where a corner of a page 400 pixels high is once the page is turned clockwise."""
+    return 400 - corner[1], corner[0]
+
+
+@pytest.mark.skipif(not FONT.exists(), reason="no Japanese font is installed")
+def test_parts_of_a_box_are_its_own_lines_and_no_wider_than_they_need() -> None:
+    page, font = Image.new("L", (900, 400), 255), ImageFont.truetype(str(FONT), 28)
+    draw = ImageDraw.Draw(page)
+    for at in range(5):
+        draw.text((200, 100 + 36 * at), "文書の題名の言葉を入力します", font=font, fill=0)
+    # What the network found has the middles of the second to the fourth line; its box is wider by 60 pixels.
+    a, b, c, d = (140.0, 86.0), (650.0, 86.0), (650.0, 292.0), (140.0, 292.0)
+    on_its_side = page.transpose(Image.Transpose.ROTATE_270)
+
+    across = ImageLines(page, None).parts((a, b, c, d), 60.0)
+    down = ImageLines(on_its_side, None).parts((moved(d), moved(a), moved(b), moved(c)), 60.0)
+
+    for one, other in zip(across, down, strict=True):
+        turned = (moved(one[3]), moved(one[0]), moved(one[1]), moved(one[2]))
+        assert np.array(other) == pytest.approx(np.array(turned), abs=1.5)
+    for at, ((left, top), _b, (right, low), _d) in enumerate(across, 1):
+        assert (top + low) / 2 == pytest.approx(120 + 36 * at, abs=8)
+        assert low - top < 50
+        assert 180 < left < 205
+        assert 585 < right < 610
+    assert len(across) == 3
+
+
+@pytest.mark.skipif(not FONT.exists(), reason="no Japanese font is installed")
+@pytest.mark.parametrize(("ground", "ink"), [(235, 60), (40, 250)])
+def test_lines_that_were_taken_for_one_are_parted_and_one_that_is_cut_is_left_out(ground: int, ink: int) -> None:
+    label, font = Image.new("L", (220, 100), ground), ImageFont.truetype(str(FONT), 24)
+    draw = ImageDraw.Draw(label)
+    for top, text in ((-14, "切れた行です"), (24, "教育資金を"), (54, "まとめて贈与")):
+        draw.text((20, top), text, font=font, fill=ink)
+    draw.line((10, 88, 210, 88), fill=ink, width=2)
+
+    (first, middle), (other, end) = parts_of(label, as_thick=0.6)
+
+    assert 12 < first * label.height < 26
+    assert middle == other
+    assert 52 < middle * label.height < 62
+    assert end == 1.0
+
+
+@pytest.mark.skipif(not FONT.exists(), reason="no Japanese font is installed")
+@pytest.mark.parametrize("text", ["二", "三", "昌", "ニ三", "こ二", "申請する、", "i：；"])
+def test_strokes_of_one_line_are_no_lines(text: str) -> None:
+    line = Image.new("L", (40 * len(text), 48), 235)
+    ImageDraw.Draw(line).text((4, 4), text, font=ImageFont.truetype(str(FONT), 32), fill=60)
+    assert parts_of(line, as_thick=0.6) == [(0.0, 1.0)]
 
 
 @pytest.mark.skipif(not FONT.exists(), reason="no Japanese font is installed")

@@ -120,6 +120,39 @@ def test_numbers_below_the_columns_of_a_list_stay_with_their_columns() -> None:
     assert read(entries) == [one.text for one in entries]
 
 
+def test_a_number_alone_below_each_column_stays_with_it_though_columns_are_far_apart() -> None:
+    entries = [
+        line(f"{name}{at}の名前", box)
+        for at in range(6)
+        for name, box in (
+            ("題", (1400 - 150.0 * at, 100.0, 1440 - 150.0 * at, 700.0 + 40 * (at % 3))),
+            ("頁", (1395 - 150.0 * at, 1200.0, 1445 - 150.0 * at, 1220.0)),
+        )
+    ]
+    assert read(entries) == [one.text for one in entries]
+
+
+def test_a_name_below_a_date_in_its_column_comes_before_the_next_column() -> None:
+    lines = [line(f"本文の行{at}", (1400 - 50.0 * at, 100, 1440 - 50.0 * at, 1400)) for at in range(2)]
+    lines += [line("令和八年二月", (1300, 160, 1340, 500)), line("大臣の氏名", (1300, 1000, 1340, 1300))]
+    lines += [line(f"題名の行{at}", (1250 - 50.0 * at, 200, 1290 - 50.0 * at, 700)) for at in range(2)]
+    lines += [line("終わりの行", (1150, 100, 1190, 1400))]
+    assert read(lines) == [one.text for one in lines]
+
+
+def test_a_table_of_tiers_beside_text_of_full_height_is_read_before_what_stands_left_of_it() -> None:
+    def tiers(name: str, left: float) -> list[FoundLine]:
+        return [
+            line(f"{name}の{tier}{at}", (left - 50.0 * at, top, left + 40 - 50.0 * at, top + 600))
+            for tier, top in (("改正後", 100.0), ("改正前", 740.0))
+            for at in range(4)
+        ]
+
+    between = [line(f"間の行{at}", (1060 - 50.0 * at, 100, 1100 - 50.0 * at, 1340)) for at in range(2)]
+    lines = [*tiers("表一", 1400.0), *between, *tiers("表二", 900.0)]
+    assert read(lines) == [one.text for one in lines]
+
+
 def test_blocks_beyond_what_a_page_has_are_read_column_by_column() -> None:
     places = [(37.0 * across, 90.0 * down) for across in range(30) for down in range(10)]
     specks = [line("点点", (left, top, left + 8, top + 14)) for left, top in places]
