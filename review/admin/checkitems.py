@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -20,13 +19,13 @@ from hub.admin_site.base import column
 from hub.admin_site.pages import badge
 from hub.core.languages import shown
 from review.admin.checklists import MasterAdmin, VersionAdmin, VersionInline
+from review.admin.rule_names import named_rules
 from review.curation.item_lint import lint_item_version
 from review.masters.cells import CellError, from_cell, read_threshold, to_cell
 from review.masters.content import CRITERIA_FIELDS, LIST_CRITERIA, TEXT_CRITERIA
 from review.masters.lint import Weight, lint_item
 from review.masters.listing import content_of
 from review.models import CheckItem, CheckItemVersion
-from review.templatetags.review_report import rule_title
 
 if TYPE_CHECKING:
     from django.utils.functional import _StrPromise as StrPromise
@@ -161,14 +160,7 @@ def _criterion(name: str) -> Callable[[admin.ModelAdmin[CheckItemVersion], Check
 @admin.display(description=ItemVersionForm.base_fields["rules"].label)
 def _rules(_admin: admin.ModelAdmin[CheckItemVersion], version: CheckItemVersion) -> SafeString | str:
     """Show rules where a version is only read: by the names that the workbench has, with their parameters."""
-    lines = [
-        (
-            one["rule_id"],
-            rule_title(one["rule_id"]),
-            json.dumps(one["params"], ensure_ascii=False) if one.get("params") else "",
-        )
-        for one in version.criteria.get("rules", ())
-    ]
+    lines = [(one.id, one.title, one.parameters) for one in named_rules(version.criteria.get("rules", ()))]
     shown = format_html_join("", '<li><span title="{}">{}</span> <span class="hub-second">{}</span></li>', lines)
     return format_html('<ul class="hub-list">{}</ul>', shown) if lines else "-"
 

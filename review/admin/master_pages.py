@@ -22,6 +22,7 @@ from hub.admin_site.keyset import whole_number
 from hub.admin_site.pages import errors_as_messages, principal_of, render_page
 from hub.core.errors import HubError
 from hub.core.languages import shown
+from review.admin.rule_names import named_rules
 from review.curation import item_lint, master_files, master_versions
 from review.masters.cells import to_cell
 from review.masters.content import ItemChange
@@ -233,4 +234,6 @@ def _value(field: str, value: object) -> str:
     bare = field.removeprefix("criteria.")
     if bare in CHOICES:
         return label_of(bare, str(value)) if value else ""
+    if bare == "rules" and isinstance(value, list):
+        return "\n".join(map(str, named_rules(value)))
     return to_cell(bare, value)

@@ -133,11 +133,15 @@ def test_a_check_list_version_is_made_copied_and_approved_with_its_draft_items(
     second_client.post(reverse("admin:review_checklistversion_approve", args=[empty.pk]))
     empty.refresh_from_db()
     assert empty.status == MasterStatus.DRAFT
-    curator_client.post(reverse(ITEM_VERSION_ADD), as_form(approved, name_ja="版の管理"))
+    kept, *_dropped = criteria_cells(approved.criteria)["rules"].splitlines()
+    curator_client.post(reverse(ITEM_VERSION_ADD), as_form(approved, name_ja="版の管理", rules=kept))
     draft = CheckItemVersion.objects.latest("pk")
     curator_client.post(page, {"checklist": checklist.pk, "reason": "年次見直し"} | entries(draft))
     made = CheckListVersion.objects.latest("pk")
     assert "版の管理" in curator_client.get(DIFF.format(made.pk)).content.decode()
+    changes = unescape(curator_client.get(DIFF.format(made.pk), {"base": 1}).content.decode())
+    dropped = approved.criteria["rules"][1]["rule_id"]
+    assert (get_rule(dropped).title.ja in changes, dropped in changes) == (True, False)
     second_client.post(reverse("admin:review_checklistversion_approve", args=[made.pk]))
     made.refresh_from_db()
     draft.refresh_from_db()
