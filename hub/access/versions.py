@@ -19,7 +19,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _now
 from django.utils.translation import gettext_lazy as _
 
-from hub.access.names import name_of
+from hub.access.names import name_with_login
 from hub.access.permissions import hub_roles_with
 from hub.access.principals import HubRight, Principal
 from hub.access.services import record_event
@@ -226,7 +226,7 @@ def _people(right: HubRight, writers: Sequence[int]) -> str:
     holds = Q(hub_role_grants__role__in=roles) | Q(groups__hub_role_grants__role__in=roles)
     found = User.objects.filter(holds | Q(is_superuser=True), is_active=True).exclude(pk__in=writers)
     people = found.order_by("username").distinct()[:PEOPLE_NAMED]
-    return ", ".join(map(name_of, people)) or _now("An administrator of the hub")
+    return ", ".join(map(name_with_login, people)) or _now("An administrator of the hub")
 
 
 Curated = TypeVar("Curated", bound=CuratedVersion)

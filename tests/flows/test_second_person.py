@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
@@ -155,13 +156,14 @@ def test_who_wrote_it_is_refused_and_it_stays_a_draft_until_somebody_else_publis
 )
 def test_a_page_offers_no_publication_that_is_refused_and_says_who_may(kind: str, page: str, button: str) -> None:
     writer, second = (make_hub_curator(make_user(name)) for name in ("起案", "承認"))
+    User.objects.filter(pk=second.pk).update(last_name="高橋", first_name="次郎")
     draft = KINDS[kind].write(principal_for_user(writer))
     given = {"knowledge_guideline_change": [getattr(draft, "guideline_id", 0)], "review_scenario_changelist": []}
     address = reverse(f"admin:{page}", args=given.get(page, [draft.pk]))
     publish = reverse(f"admin:{button}", args=[draft.guideline_id, draft.number] if kind == "guideline" else [draft.pk])
     own, others = (client_of(person).get(address).content.decode() for person in (writer, second))
     assert (publish in own, publish in others) == (False, True)
-    assert "承認" in own[own.index("書いた") :][:200]
+    assert "高橋 次郎 (承認)" in own[own.index("書いた") :][:200]
 
 
 def test_a_page_offers_no_retirement_that_is_refused_and_says_who_may() -> None:

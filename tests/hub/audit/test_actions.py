@@ -7,7 +7,12 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+from django.apps import apps
+from django.contrib import admin
+
+from hub.access.versions import Version
 from hub.audit.actions import ACTION_NAMES, KIND_NAMES, action_name
+from knowledge.admin.graph import GraphTypeAdmin
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -46,7 +51,10 @@ def test_every_kind_of_thing_that_a_line_is_about_has_a_name() -> None:
     resources = {beginning(call.args[2]) for call in written() if len(call.args) > 2}
     kinds = {kind for kind, colon, _name in (one.partition(":") for one in resources) if colon}
     assert len(kinds) > 15
-    assert kinds - KIND_NAMES.keys() == set()
+    versions = {one.AUDITED_AS for one in apps.get_models() if issubclass(one, Version)}
+    assert len(versions) > 4
+    graph_types = {one.opts.model_name for one in admin.site._registry.values() if isinstance(one, GraphTypeAdmin)}
+    assert (kinds | versions | graph_types) - KIND_NAMES.keys() == set()
 
 
 def test_an_action_of_an_earlier_version_is_shown_by_its_code() -> None:
