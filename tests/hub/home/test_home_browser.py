@@ -310,6 +310,9 @@ def test_mixed_files_are_told_one_by_one_mended_in_place_and_taken_back(
     )
     rows = browser.find_elements(By.CSS_SELECTOR, "[data-rows-of] tr")
     assert sum("not sent" in row.text for row in rows) == 2  # the empty one and the film
+    assert {len(row.find_elements(By.CSS_SELECTOR, "td[data-label]")) for row in rows} == {2}  # beside the name
+    offered = [row.text for row in rows if row.find_elements(By.CSS_SELECTOR, "[data-live] button:not([hidden])")]
+    assert [text.splitlines()[0] for text in offered] == ["動画.mp4"]  # an empty file stays empty
     until_counted(browser, "8 files · under way 8")
     for document in Document.objects.all():
         work_through(document)
