@@ -117,8 +117,9 @@ def _embed_batch(embedder: Any, texts: Sequence[str], *, padded: bool) -> None:
         for text in texts:
             embedder.embed_query(text)  # cuts what is too long, as plain pipelines do
         return
-    tokenizer = embedder._tokenizer.get()
-    encoded = [tokenizer.encode(f"passage: {text}", max_tokens=embedder.max_tokens) for text in texts]
+    from knowledge.embedders.bundled.backend import shared_tokenizer
+
+    encoded = [shared_tokenizer().encode(f"passage: {text}", max_tokens=embedder.max_tokens) for text in texts]
     longest = max(map(len, encoded))
     for ids in encoded:
         embedder._run([*ids, *[1] * (longest - len(ids))])

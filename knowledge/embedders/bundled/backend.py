@@ -129,14 +129,19 @@ def load_tokenizer() -> Tokenizer:
     return Tokenizer(Weights(find_weights()).vocabulary)
 
 
+_tokenizer = PerProcess(load_tokenizer, inherit=True)
+
+
+def shared_tokenizer() -> Tokenizer:
+    """Return the one of this process, for all who count and embed: either precision has the same vocabulary."""
+    return _tokenizer.get()
+
+
 class BundledTokenCounter:
     """Count tokens of prepared text as every multilingual-e5 model does; loads on first use."""
 
-    def __init__(self) -> None:
-        self._tokenizer = PerProcess(load_tokenizer, inherit=True)
-
     def __call__(self, text: str) -> int:
-        return self._tokenizer.get().count(text)
+        return shared_tokenizer().count(text)
 
 
 class BundledEmbedder:
@@ -156,7 +161,6 @@ class BundledEmbedder:
         self.name = "bundled" if precision == "int8" else f"bundled-{precision}"
         self._precision = precision
         self._cache_dir = cache_dir
-        self._tokenizer = PerProcess(load_tokenizer, inherit=True)
         self._session = PerProcess(self._open_session)
 
     @cached_property
@@ -170,7 +174,7 @@ class BundledEmbedder:
         )
 
     def embed_passages(self, texts: Sequence[str]) -> Vectors:
-        encoded = [self._tokenizer.get().encode(self._prepare(text)) for text in texts]
+        encoded = [shared_tokenizer().encode(self._prepare(text)) for text in texts]
         for index, ids in enumerate(encoded):
             if len(ids) > MAX_TOKENS:
                 raise EmbeddingInputTooLong.at(index, tokens=len(ids), max_tokens=MAX_TOKENS)
@@ -181,14 +185,14 @@ class BundledEmbedder:
 
     def embed_query(self, text: str) -> Vectors:
         prepared = self._prepare(text, as_query=True)
-        return self._run(self._tokenizer.get().encode(prepared, max_tokens=MAX_TOKENS))
+        return self._run(shared_tokenizer().encode(prepared, max_tokens=MAX_TOKENS))
 
     def query_is_truncated(self, text: str) -> bool:
         return self.count_tokens(text, as_query=True) > MAX_TOKENS
 
     def count_tokens(self, text: str, *, as_query: bool = False) -> int:
         """Count all tokens, prefix and special tokens included, in time linear in the text's length."""
-        return self._tokenizer.get().count(self._prepare(text, as_query=as_query))
+        return shared_tokenizer().count(self._prepare(text, as_query=as_query))
 
     def _prepare(self, text: str, *, as_query: bool = False) -> str:
         return prepare_text(text, prefix=self.query_prefix if as_query else self.passage_prefix)

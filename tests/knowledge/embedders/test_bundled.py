@@ -8,8 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from hub.core.processes import PerProcess
 from knowledge.embedders.base import Embedder, EmbedderUnavailable, EmbeddingInputTooLong
-from knowledge.embedders.bundled.backend import BundledEmbedder
+from knowledge.embedders.bundled import backend
+from knowledge.embedders.bundled.backend import BundledEmbedder, BundledTokenCounter, load_tokenizer
 from knowledge.embedders.bundled.weights import Weights, find_weights
 
 ODD_TEXTS = [
@@ -229,3 +231,13 @@ def test_a_cut_weights_file_is_refused_by_name(tmp_path: Path, size: int) -> Non
 
     with pytest.raises(EmbedderUnavailable, match=r"e5-small-q4\.bin is not the weights file"):
         Weights(cut)
+
+
+def test_all_who_count_and_embed_in_a_process_read_the_vocabulary_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[int] = []
+    monkeypatch.setattr(backend, "_tokenizer", PerProcess(lambda: read.append(1) or load_tokenizer()))
+    embedders = (BundledEmbedder(cache_dir=tmp_path), BundledEmbedder(cache_dir=tmp_path, precision="fp32"))
+    assert {embedder.count_tokens("申請") for embedder in embedders} == {BundledTokenCounter()("passage: 申請")}
+    assert read == [1]
