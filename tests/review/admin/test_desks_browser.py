@@ -96,10 +96,16 @@ def test_the_desks_are_whole_in_both_languages_wide_and_narrow_light_and_dark(
     assert problems == [], "\n".join(map(str, problems))
 
 
+@pytest.mark.parametrize(
+    ("width", "language", "theme"), [(390, "ja", "dark"), pytest.param(1366, "en", "", marks=pytest.mark.long)]
+)
 def test_the_pages_that_home_leads_to_and_drafts_with_rows_break_no_rule(
     page: Any,
     tmp_path: Path,
     live_server: Any,
+    width: int,
+    language: str,
+    theme: str,
 ) -> None:
     finding = Finding.objects.filter(result__review=review_file(workbook(tmp_path))).first()
     assert finding is not None
@@ -119,17 +125,13 @@ def test_the_pages_that_home_leads_to_and_drafts_with_rows_break_no_rule(
     }
     browser = page("admin:index")
     problems: list[tuple[object, ...]] = []
-    try:
-        for width, language, theme in ((1366, "en", ""), (390, "ja", "dark")):
-            resize(browser, width)
-            browser.add_cookie({"name": "django_language", "value": language})
-            for name, address in addresses.items():
-                browser.get(live_server.url + address)
-                browser.execute_script(DARK, theme)
-                picture(browser, f"{name}-{language}-{width}-{theme or 'light'}")
-                problems += [(name, width, theme, one) for one in broken_rules(browser)]
-    finally:
-        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    resize(browser, width)
+    browser.add_cookie({"name": "django_language", "value": language})
+    for name, address in addresses.items():
+        browser.get(live_server.url + address)
+        browser.execute_script(DARK, theme)
+        picture(browser, f"{name}-{language}-{width}-{theme or 'light'}")
+        problems += [(name, width, theme, one) for one in broken_rules(browser)]
     assert problems == [], "\n".join(map(str, problems))
 
 
