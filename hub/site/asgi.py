@@ -26,6 +26,7 @@ warnings.filterwarnings("ignore", message="StreamingHttpResponse must consume sy
 # What follows needs the apps to be loaded.
 from django.conf import settings  # noqa: E402
 
+import hub.site.urls  # noqa: E402, F401 (every page: before the first request, and before what is loaded is frozen)
 from hub.core import tracing  # noqa: E402
 from hub.core.asgi import AsgiApp, Receive, Scope, Send  # noqa: E402
 from hub.core.client_address import read_forwarded  # noqa: E402

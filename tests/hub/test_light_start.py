@@ -41,6 +41,16 @@ def test_a_worker_loads_no_page() -> None:
     modules_after(WITHOUT_PAGES)
 
 
+WITH_PAGES = """
+import hub.site.asgi, sys
+assert {"hub.site.urls", "hub.admin", "knowledge.admin", "review.admin"} <= {*sys.modules}
+"""
+
+
+def test_a_web_server_has_loaded_every_page_before_it_answers() -> None:
+    modules_after(WITH_PAGES)
+
+
 def test_django_finds_nothing_wrong_with_pages_and_models() -> None:
     """What no process checks at its start is checked here."""
     assert admin.site._registry
