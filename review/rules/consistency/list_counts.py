@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from knowledge.text.folding import narrow
 from knowledge.text.outline import apparatus, inside, unnumbered_title
@@ -18,11 +18,13 @@ from review.types import RuleInput
 _TITLE = re.compile(r"(?P<of>[^\s、。・/()（）]{2,16})[ 　]?(?:の)?(?:一覧|リスト)表?")
 _FEWEST_LISTED = 3
 # What may follow the name: コントローラー（10 クラス）, Runbook 6 本, 帳票は全12種.
-_NUMBER = (
-    r"層?(?:[ ]?(?P<bracket>\()|は)?[ ]?(?:全部で|合計|全|計)?[ ]?(?P<n>[0-9]{1,3})[ ]?"
+_NUMBER = re.compile(
+    r"層?(?:[ ]?(?P<bracket>\()|は)?[ ]?(?:全部で|合計|全|計)?[ ]?(?<![0-9])(?P<n>[0-9]{1,3})[ ]?"
     r"(?:クラス|ファイル|モジュール|コンポーネント|本|件|個|種類?|つ)"
     r"(?!目|以上|以下|以内|程度|未満|まで|ずつ|ごと|/|中|のうち|から)(?(bracket)\))"
 )
+_SHORTEST, _LONGEST = 2, 16
+_PART_OF_NAME = re.compile(r"[A-Za-z一-龯々ァ-ヴー]")
 # 送信メタデータ（最低限の6項目）, with the names in the line below.
 _ANNOUNCED = re.compile(
     r"^(?P<indent>[ \t]*)(?:[-*+・][ \t]+)?[^\n()]{1,40}\((?:[^()\n\d]{1,10}の)?"
@@ -37,16 +39,26 @@ def listed_counts(target: RuleInput) -> Iterator[Enumerated]:
     skipped = apparatus(target.text, target.sections)
     plain = narrow(target.text)
     lists = _counted_lists(target)
-    names = "|".join(map(re.escape, sorted(lists, key=lambda name: (-len(name), name))))
-    said = re.compile(rf"(?<![A-Za-z一-龯々ァ-ヴー])(?P<name>{names}){_NUMBER}", re.IGNORECASE)
-    for match in said.finditer(plain) if lists else ():
-        counts, section = lists[match["name"].casefold()]
-        if not inside(skipped, match.start()) and not section.start <= match.start() < section.end:
-            yield Enumerated(stated=int(match["n"]), counts=tuple(sorted(counts)), start=match.start(), end=match.end())
+    for match in _NUMBER.finditer(plain):
+        start = _start_of_name(plain, match.start(), lists)
+        if start is None or inside(skipped, start):
+            continue
+        counts, section = lists[plain[start : match.start()].casefold()]
+        if not section.start <= start < section.end:
+            yield Enumerated(stated=int(match["n"]), counts=tuple(sorted(counts)), start=start, end=match.end())
     for match in _ANNOUNCED.finditer(plain):
         is_below = len(match["below"].expandtabs()) > len(match["indent"].expandtabs())
         if is_below and not inside(skipped, match.start()) and (counted := counts_of(match["names"])):
             yield Enumerated(stated=int(match["n"]), counts=counted, start=match.start("n"), end=match.end("names"))
+
+
+def _start_of_name(plain: str, end: int, names: Collection[str]) -> int | None:
+    """Return where the longest of the names begins that ends there and is no part of a longer word."""
+    for length in range(min(end, _LONGEST), _SHORTEST - 1, -1):
+        start = end - length
+        if plain[start:end].casefold() in names and not _PART_OF_NAME.match(plain[max(0, start - 1) : start]):
+            return start
+    return None
 
 
 def _counted_lists(target: RuleInput) -> dict[str, tuple[set[int], Section]]:

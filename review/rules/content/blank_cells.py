@@ -53,15 +53,15 @@ def _blank(table: Table, block: Block) -> dict[tuple[int, int], tuple[str, Row]]
     entries = [(line, texts) for line, texts in _entries(grid, first) if len(texts) >= len(heads)]
     # What a cell above reaches into is said there.
     reached = {(line, column) for column, top, last in merged_cells(block.merged) for line in range(top + 1, last + 1)}
+    said = [[texts[column] for _, texts in entries if texts[column]] for column in range(len(heads))]
+    is_marked = [sum(text in MARKS for text in texts) * 2 > len(texts) for texts in said]
     found: dict[tuple[int, int], tuple[str, Row]] = {}
     for line, column in sorted({*_alone(entries, len(heads)), *_between(entries)} - reached):
         texts, head = grid[line], heads[column]
         before = texts[: min(column, _NAMED_WITHIN)]
         name = next(filter(_WORDS.search, before), next(filter(None, before), ""))
-        said = [text for _, others in entries if (text := others[column])]
-        is_marked = sum(text in MARKS for text in said) * 2 > len(said)
         is_named = name and head and not _NO_HEAD.search(head)
-        if is_named and not (_OPTIONAL.search(head) or is_marked or _is_put_aside(texts)):
+        if is_named and not (_OPTIONAL.search(head) or is_marked[column] or _is_put_aside(texts)):
             found[line, column] = f"{name}・{head}", table.rows[line - 1]
     return found
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import lru_cache
+from itertools import islice, takewhile
 
 from hub.core.texts import Text
 from knowledge.ontology.coverage import CoverageStatus, TopicJudgement, judge_topics
@@ -117,11 +119,9 @@ def _is_reported_empty(section: Section, empty: frozenset[str], first_text: int,
 
 def _says_none(section: Section, target: RuleInput) -> bool:
     """Whether a form is filled in below the heading with dashes: 一覧表示, | 1 | - | - |. There is nothing to say."""
-    tables = (
-        read_table(target.text, block)
-        for block in target.blocks
-        if block.kind is BlockKind.TABLE and section.body_start <= block.start < section.end
-    )
+    first = bisect_left(target.blocks, section.body_start, key=lambda block: block.start)
+    inside = takewhile(lambda block: block.start < section.end, islice(target.blocks, first, None))
+    tables = (read_table(target.text, block) for block in inside if block.kind is BlockKind.TABLE)
     rows = [[cell.text for cell in row.cells] for table in tables if table is not None for row in table.rows]
     return any(len(said := list(filter(None, row))) > 1 and all(map(_DASH.fullmatch, said[1:])) for row in rows)
 

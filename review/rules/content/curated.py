@@ -22,7 +22,7 @@ _PLACES_SHOWN = 20
 _KATAKANA = re.compile(r"[ァ-ヴー]")
 _LATIN = re.compile(r"[A-Za-z0-9]")
 # Brackets that name another paper, or a place in it: what stands there is not what the section is on.
-_OTHER_PAPER = re.compile(r"[(（][^()（）\n]*(?:[^\s()（）]書|§|参照)[^()（）\n]*[)）]")
+_OTHER_PAPER = re.compile(r"[(（][^()（）\n]{0,60}(?:[^\s()（）]書|§|参照)[^()（）\n]{0,60}[)）]")
 
 
 @rule(ELEMENT, tags=("coverage", "curated"), defaults={"elements": (), "sections": (), "severity": "major"})

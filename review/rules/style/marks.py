@@ -46,6 +46,7 @@ _APOSTROPHE = re.compile(r"(?<=[A-Za-z0-9])'(?=[A-Za-z])|(?<=s)'(?=\s)|'(?=\d0s)
 _TO_ONE_WIDTH = str.maketrans("()", "（）")
 # What a closing bracket ends that nothing opens: 例）, 4)以降.
 _MARKER = re.compile(r"(?:(?:^|[\s。、・※])[0-9０-９]{1,2}|例|注記?|案|補足)$")
+_LONGEST_MARKER = 4
 # Signs that are talked about: 『"』, <>&".
 _NAMED_SIGN = re.compile(r"(?<=[「『（(])[\"'<>{}\[\]]{1,2}(?=[」』）)])|[<>&\"'{}]{3,}")
 # Greater and less as signs of comparison or arrows are no brackets.
@@ -178,7 +179,7 @@ def _alone(texts: list[str], pair: str) -> Iterator[tuple[int, int]]:
             elif bracket.opening is None and bracket.closing is not None:
                 if opened:
                     opened.pop()
-                elif not _MARKER.search(text, 0, bracket.closing):
+                elif not _MARKER.search(text, max(0, bracket.closing - _LONGEST_MARKER), bracket.closing):
                     yield at, bracket.closing
     yield from opened
 

@@ -233,15 +233,12 @@ def tone_of(sentence: Sentence, *, copula_only: bool = False) -> tuple[Tone, Mar
 
 
 def _endings(unit: Unit, *, copula_only: bool) -> Iterator[Ending]:
+    # What stands in quotation marks, as a message on a screen does, has not the writer's tone.
+    quoted = {position for match in _QUOTED.finditer(unit.plain) for position in range(*match.span())}
     for sentence in unit.sentences:
         found = tone_of(sentence, copula_only=copula_only)
-        if found and not unit.is_named(found[1].start, found[1].end) and not _is_quoted(unit.plain, found[1]):
+        if found and not unit.is_named(found[1].start, found[1].end) and found[1].start not in quoted:
             yield unit, found[1], found[0]
-
-
-def _is_quoted(plain: str, end: Mark) -> bool:
-    """Whether words stand in quotation marks, as a message on a screen does: their tone is not the writer's."""
-    return any(match.start() < end.start and end.end < match.end() for match in _QUOTED.finditer(plain))
 
 
 def _minority(endings: list[Ending], preferred: Tone | None) -> Iterator[tuple[Unit, Mark]]:
