@@ -30,6 +30,7 @@ from hub.audit.actions import KIND_NAMES, action_name
 from hub.audit.detail_names import detail_name
 from hub.audit.events import EventFilter, details_for, filtered, record_audit_read, visible_events
 from hub.audit.exports import FORMATS, export_events
+from hub.core import durations
 from hub.rest.responses import attachment
 from knowledge.models import Collection, Document
 from review.models import VERDICTS, Review, Triage
@@ -138,6 +139,8 @@ def _in_words(detail: str, value: object) -> str:
     """The value of a detail for people; what is nested as JSON."""
     if isinstance(value, bool):
         return str(_("Yes") if value else _("No"))
+    if detail == "duration_ms" and isinstance(value, int | float):
+        return durations.in_words(value)
     if isinstance(value, str):
         return str(CHOICES.get(detail, {}).get(value, value))
     if value is None or value in ([], {}):

@@ -33,7 +33,7 @@ DETAIL_NAMES: Mapping[str, Promise] = {
     "deleted": _("deleted"),
     "document_id": _("document"),
     "documents": _("documents"),
-    "duration_ms": _("duration (ms)"),
+    "duration_ms": _("duration"),
     "embedding_set": _("embedding set"),
     "encrypted": _("encrypted"),
     "filename": _("file name"),

@@ -73,7 +73,7 @@ def test_the_page_of_a_line_says_in_words_what_it_is_about_mend5(collections: tu
     document = Document.objects.create(collection=collections[0], path="a.md", title="人事の設計書")
     resource = f"document:{document.public_id}"
     details = {"verdict": "not_applicable", "check_item_id": "BD-E06", "closed": 1, "encrypted": True, "odd": "raw"}
-    record_event(local_operator(), "RESULT_DECIDE", resource, **details)
+    record_event(local_operator(), "RESULT_DECIDE", resource, **details, duration_ms=5320)
     address = reverse("admin:access_auditevent_change", args=[AuditEvent.objects.get(action="RESULT_DECIDE").pk])
     auditor, reader = make_user("監査"), make_user("佐藤", is_superuser=True)
     grant(auditor, Role.AUDITOR, collections[0])
@@ -85,6 +85,7 @@ def test_the_page_of_a_line_says_in_words_what_it_is_about_mend5(collections: tu
         ("check_item_id", "チェック項目</span>: BD-E06"),
         ("closed", "解消した指摘</span>: 1"),
         ("encrypted", "暗号化</span>: はい"),
+        ("duration_ms", "所要時間</span>: 5.3 秒"),
         ("odd", "odd</span>: raw"),
     ):
         assert f'<span title="{stored}">{line}' in shown
