@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from hub.core.errors import Conflict, HubError
-from review.report.overtaken import overtaken_in_words, rows_of
+from review.report.overtaken import ids_on_page, overtaken_in_words
 from review.runs.schemas import ReviewOut
 from review.triage.overtaken import Overtaken
 
@@ -44,7 +44,7 @@ class Refused:
     @property
     def rows_overtaken(self) -> list[str]:
         """The rows of ``overtaken``, by their ids on the page."""
-        return rows_of(self.overtaken)
+        return ids_on_page(self.overtaken)
 
     @property
     def status(self) -> int:

@@ -15,9 +15,9 @@ from hub.core.bounds import check_strings
 from hub.core.errors import Conflict, HubError, InvalidInput
 from hub.core.strict_json import read_json
 from review.admin.desk import desk_context, due_badge
-from review.models import VERDICTS, Review, Triage
+from review.models import VERDICTS, CheckResult, Finding, Review, Triage
 from review.report.facts import label
-from review.report.overtaken import overtaken_in_words, rows_of
+from review.report.overtaken import ids_on_page, overtaken_in_words, row_of
 from review.runs.finding_schemas import FindingOut
 from review.runs.reviews import get_review, review_facts
 from review.runs.schemas import ResultOut, ReviewOut
@@ -42,19 +42,18 @@ def change_on_desk(
     """
     changed: Changed[Any] = Changed(rows=())
     try:
-        asked = body_of(request)
-        changed = change(asked)
+        changed = change(body_of(request))
     except Overtaken as error:
         changed = Changed(rows=(), overtaken=error.each)
     except HubError as error:
         return JsonResponse({"error": str(error), "code": error.error_code}, status=error.status)
     context = _context_now(request, review.public_id)
     facts, names = context["facts"], context["names"]
-    answer = _rows_now(facts, names, asked) | {"desk": _parts(request, context)}
+    answer = _rows_now(facts, names, changed) | {"desk": _parts(request, context)}
     if not changed.overtaken:
         return JsonResponse(answer)
     text = overtaken_in_words(changed.overtaken, facts, names, saved=len(changed.rows))
-    answer["overtaken"] = {"rows": rows_of(changed.overtaken), "text": text}
+    answer["overtaken"] = {"rows": ids_on_page(changed.overtaken), "text": text}
     if changed.rows:
         return JsonResponse(answer)
     return JsonResponse({**answer, "error": text, "code": CHANGED_MEANWHILE}, status=Conflict.status)
@@ -91,14 +90,19 @@ def _parts(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _rows_now(facts: ReviewOut, names: Mapping[str, str], asked: Mapping[str, Any]) -> dict[str, Any]:
+def _rows_now(facts: ReviewOut, names: Mapping[str, str], changed: Changed[Any]) -> dict[str, Any]:
     """The findings and checks that were asked for, and the checks whose verdicts follow from those findings."""
-    findings = [one for one in facts.findings if one.id in asked.get("finding_ids", ())]
-    codes = {*(one.check_item_id for one in findings), *(one["id"] for one in asked.get("checks", ()))}
+    asked = {*map(_name_of, changed.rows), *map(row_of, changed.overtaken)}
+    findings = [one for one in facts.findings if one.id in asked]
+    codes = asked.union(one.check_item_id for one in findings)
     return {
         "findings": [_finding_now(one, names) for one in findings],
         "checks": [_check_now(one) for one in facts.results if one.check_item_id in codes],
     }
+
+
+def _name_of(row: Finding | CheckResult) -> str:
+    return row.public_id if isinstance(row, Finding) else row.item_version.item.code
 
 
 def _finding_now(finding: FindingOut, names: Mapping[str, str]) -> dict[str, Any]:

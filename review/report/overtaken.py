@@ -40,6 +40,11 @@ def _row_in_words(conflict: Conflict, facts: ReviewOut, names: Mapping[str, str]
     return str(conflict)
 
 
-def rows_of(overtaken: Sequence[Conflict]) -> list[str]:
-    """The rows of the page that stayed, by their ids there: a finding's own, or ``check-`` and an item's code."""
-    return [str(one.data.get("finding_id") or f"check-{one.data['check_item_id']}") for one in overtaken]
+def row_of(conflict: Conflict) -> str:
+    """The finding, by its id, or the check, by its item's code, that somebody else changed."""
+    return str(conflict.data.get("finding_id") or conflict.data["check_item_id"])
+
+
+def ids_on_page(overtaken: Sequence[Conflict]) -> list[str]:
+    """The ids of the rows on the page: a finding's own, or ``check-`` and an item's code."""
+    return [row_of(one) if "finding_id" in one.data else f"check-{row_of(one)}" for one in overtaken]
