@@ -28,7 +28,7 @@ from tests.hub.admin.support import add_document
 from tests.review.admin.test_desks_browser import DARK
 from tests.review.admin.test_pages_browser import RUNS_OFF, resize
 from tests.review.conftest import review_text
-from tests.review.finishing import ADMIN, Presses, Work, design, finish_by_keys, wait
+from tests.review.finishing import ADMIN, WHOLE, Presses, design, finish_by_keys, wait
 
 pytestmark = [
     pytest.mark.browser,
@@ -37,7 +37,6 @@ pytestmark = [
     pytest.mark.timeout(600),
 ]
 LOOKS = [(1366, "ja", ""), (1366, "en", "dark"), (390, "ja", "dark"), (390, "en", "")]
-WORK = Work(findings=15, checks=17)
 MOST_TABS = 250
 TITLES = ("運用設計書", "移行設計書", "試験計画書")
 OPTION = "#id_documents-list [role=option]"
@@ -132,12 +131,12 @@ def test_a_review_is_finished_at_the_reviewers_desk(
     browser: WebDriver, live_server: Any, tmp_path: Path, look: tuple[int, str, str], by_keys: bool
 ) -> None:
     review = review_text(tmp_path, design())
-    WORK.leave(review)
+    WHOLE.leave(review)
     open_in(browser, live_server.url + reverse("admin:review_review_triage", args=[review.pk]), look)
     presses = Presses(browser, ADMIN)
     wait(browser, lambda _one: presses.current())
     if by_keys:
-        finish_by_keys(presses, review, WORK)
+        finish_by_keys(presses, review, WHOLE)
     else:
         finish_by_pointer(presses, review)
     assert_whole(browser)
@@ -147,10 +146,10 @@ def finish_by_pointer(presses: Presses, review: Review) -> None:
     """Decide every finding by its buttons, the checks all at once, and sign off."""
     browser = presses.browser
     shown = lambda one: one.find_element(By.ID, "hub-triage-detail").get_attribute("data-shown")  # noqa: E731
-    for number in range(WORK.findings):
+    for number in range(WHOLE.findings):
         wait(browser, lambda one: shown(one) == presses.current())
         presses.click(f"#hub-triage-detail [data-triage-key={'arf'[number % 3]}]")
-        presses.wait_until_left(WORK.total - number - 1)
+        presses.wait_until_left(WHOLE.total - number - 1)
     presses.click("[data-all-of=check]")
     presses.click(".hub-triage-bulk [value=not_applicable]")
     presses.wait_until_left(0)
