@@ -385,9 +385,11 @@ class Configuration(BaseSettings):
         "c1",
         description="the same as long as nobody has confirmed that the provider does not train on what it is sent",
     )
-    hub_llm_token_budget: int = Field(800_000, ge=1, description="tokens that one review may spend on language models")
+    hub_llm_token_budget: int = Field(
+        800_000, ge=1, description="tokens that one review, or one answer, may spend on language models"
+    )
     hub_llm_cost_budget: Decimal | None = Field(
-        None, ge=0, description="US$ that one review may spend, where prices are set; empty = no limit"
+        None, ge=0, description="US$ that one review, or one answer, may spend, where prices are set; empty = no limit"
     )
     hub_describe_figures: bool = Field(
         False, description="have pictures of documents described by LLM_MODEL, which must be one that sees"

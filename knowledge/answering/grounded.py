@@ -10,6 +10,7 @@ from typing import Any
 from hub.access.principals import Classification, Principal
 from hub.core.errors import HubError
 from hub.llm import client
+from hub.llm.budget import Budget
 from hub.llm.material import fence_of, fenced, label_of
 from hub.llm.preparation import Purpose
 from hub.llm.types import AnswerSchema, LlmRequest, Message, Role
@@ -166,6 +167,7 @@ class GroundedAnswer:
                     document_ids=[hit.document_id for hit in self.passages],
                     classification=self.classification,
                 ),
+                budget=Budget.configured(),
             ):
                 for proposed in reader.feed(piece):
                     if (sentence := self._checked(proposed)) is not None:

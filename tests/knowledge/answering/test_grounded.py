@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -12,11 +13,12 @@ from hub.access.principals import Classification, local_operator
 from hub.llm.models import RecordedAnswer
 from hub.llm.providers.openai_compatible import OpenAICompatibleProvider
 from knowledge.answering import AnswerMode, AnswerSentence, Question, answer_question, follow_question
-from knowledge.answering.extractive import LEAST_LIKELY
+from knowledge.answering.extractive import LEAST_LIKELY, Rated, in_reading_order
+from knowledge.answering.sentences import sentences_of
 from knowledge.documents.deletion import remove_document
 from knowledge.models import Collection, Document, VersionContent
 from tests.knowledge.answering.conftest import QUESTION, label_before, says
-from tests.knowledge.answering.test_extractive import codes
+from tests.knowledge.answering.test_extractive import codes, hit
 from tests.llm_server import Fault, obeys, prompt_of
 
 pytestmark = pytest.mark.django_db
@@ -122,6 +124,13 @@ def test_a_likely_quote_has_its_chance_by_signs_and_no_warning(library, configur
     assert given.sentences[0].chance is None
     assert given.sentences[0].citations[0].chance >= LEAST_LIKELY
     assert "unlikely_by_signs" not in codes(given)
+
+
+def test_what_is_found_early_and_has_a_likely_sentence_is_read_first_and_nothing_is_left_out():
+    first, second, third, last = (replace(hit("応答時間は3秒とする。"), chunk_id=name) for name in "abcd")
+    likely = [next(sentences_of(one)) for one in (third, second, third)]
+    rated = [Rated(one=one, chance=0.01, heading="") for one in likely]
+    assert [one.chunk_id for one in in_reading_order(rated, [first, second, third, last])] == ["b", "c", "a", "d"]
 
 
 def test_a_stranger_question_is_asked_with_the_nearest_passages_and_refused(library, configured):
@@ -279,3 +288,29 @@ def test_what_the_model_may_not_see_answers_by_itself_where_the_model_finds_noth
     assert given.mode is AnswerMode.EXTRACTIVE
     assert given.sentences[0].text == USUAL
     assert {"classified_left_out", "extractive_answer"} <= codes(given)
+
+
+def test_a_quote_of_what_was_masked_is_found_in_the_document(library, configured, configure):
+    configure(llm_masking="always")
+    address = "madoguchi@example.go.jp"
+    quote = f"障害の連絡先は {address} とする。"
+    library.add("連絡先.md", [quote])
+
+    def reply(asked):
+        shown = re.search("障害の連絡先は (.+) とする。", prompt_of(asked))
+        assert shown
+        assert address not in shown[1]
+        return says((f"連絡先は{shown[1]}です。", label_before(asked, shown[0]), shown[0]))
+
+    configured.answer = reply
+    (sentence,) = ask("障害の連絡先はどこか").sentences
+    assert sentence.text == f"連絡先は{address}です。"
+    assert sentence.citations[0].quote == quote
+
+
+def test_an_answer_that_could_pass_the_budget_is_the_documents_own(library, configured, configure):
+    configure(hub_llm_token_budget=2000)
+    given = ask()
+    assert configured.requests == []
+    assert given.sentences[0].text == USUAL
+    assert {"llm_budget_exceeded", "extractive_answer"} <= codes(given)
