@@ -148,7 +148,9 @@ def value_places(text: str, question: str, asked: AskedThing) -> list[tuple[int,
 # What says how many or when without a digit.
 _AMOUNT = re.compile(
     r"[〇一二三四五六七八九十百千万億]|半|両|複数|数[人名件回個台社種か]|[全各毎]|すべて|多く|ゼロ|無制限"
-    r"|\b(?:one|single|both|all|every|each|several|few|many|much|couple|pair|unlimited|first|last)\b"
+    r"|\b(?:one|single|both|all|every|each|several|few|many|much|couple|pair|unlimited|first|last|half|once|twice"
+    r"|two|three|four(?:teen)?|five|six(?:teen|ty)?|seven(?:teen|ty)?|eight(?:een|y)?|nine(?:teen|ty)?|ten|eleven"
+    r"|twelve|thirteen|fifteen|twenty|thirty|forty|fifty|hundreds?|thousands?|millions?|billions?|dozens?)\b"
 )
 _MOMENT = re.compile(
     r"[年月週日曜朝昼夜夕春夏秋冬時前後中頃際期度毎間]|ころ|ごろ|まで|から|とき|ながら|たら|すぐ"

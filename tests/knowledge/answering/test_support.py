@@ -152,6 +152,8 @@ def test_the_words_of_two_languages_are_not_compared_but_numbers_are() -> None:
         ("市長が承認する。", "誰が承認するか", True),
         ("It is stored in both places.", "How many places store it?", True),
         ("It is stored by the contractor.", "How many places store it?", False),
+        ("Five thousand households had to move.", "How many households had to move?", True),
+        ("Nineteen-year-olds may vote.", "How many years must a voter have?", True),
         ("It is stored in Tokyo.", "Where is it stored?", True),
     ],
 )
