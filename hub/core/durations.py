@@ -16,9 +16,9 @@ def in_words(milliseconds: float) -> str:
     seconds = milliseconds / 1000
     if round(seconds, 1) == 0:
         return _("less than 0.1 seconds")
-    if seconds < TENTHS_BELOW_S:
+    if round(seconds, 1) < TENTHS_BELOW_S:
         return _("{number} seconds").format(number=f"{seconds:.1f}")
-    minutes, left = divmod(int(seconds), 60)
+    minutes, left = divmod(max(int(seconds), TENTHS_BELOW_S), 60)
     hours, minutes = divmod(minutes, 60)
     if hours:
         return _joined(_hours(hours), _minutes(minutes))
