@@ -24,7 +24,7 @@ _OTHERS = re.compile(r"その他|不明|[※*＊]|注[0-9０-９:：]")
 # A day, or a line with a value, is no name of a column.
 _NO_HEAD = re.compile(r"[:：]|[0-9０-９]年|。")
 _WORDS = re.compile(r"[^\W\d_]")
-_DASH = re.compile(r"[-－‐―—–ー]")
+DASH = re.compile(r"[-－‐―—–ー]")
 _FEWEST_FILLED, _NEIGHBOURS, _NAMED_WITHIN, _MANY_DASHES = 3, 2, 3, 3
 _FEWEST_OF_A_ROW, _LEAST_OF_A_ROW, _MOST_DASHES = 2, 0.5, 0.33
 
@@ -95,7 +95,7 @@ def _between(entries: list[tuple[int, list[str]]]) -> Iterator[tuple[int, int]]:
 
 def _is_put_aside(texts: list[str]) -> bool:
     """Whether much of a row does not apply, as its dashes say, or it is of what is left over."""
-    dashes = sum(map(bool, map(_DASH.fullmatch, texts)))
+    dashes = sum(map(bool, map(DASH.fullmatch, texts)))
     return any(map(_OTHERS.match, texts)) or (dashes >= _MANY_DASHES and dashes > _MOST_DASHES * sum(map(bool, texts)))
 
 

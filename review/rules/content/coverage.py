@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -19,7 +18,7 @@ from knowledge.types.documents import Block, BlockKind, Section
 from knowledge.types.requirements import Topic
 from review.rules.base import finding, quoted, rule, skipped
 from review.rules.certainty import UNDECIDED
-from review.rules.content.blank_cells import blank_cells
+from review.rules.content.blank_cells import DASH, blank_cells
 from review.rules.content.due import Elsewhere, left_to_others, topic_of_instructions
 from review.rules.content.left_out import undescribed_members
 from review.rules.content.nearest import is_hardly_known, nearest_lines
@@ -35,7 +34,6 @@ BLOCKING = ("critical", "major")
 _CHAPTER_LEVEL = 2
 _TITLES_SHOWN = 5
 _LONGEST_COVER_LINE = 60
-_DASH = re.compile(r"[-－‐―—–ー]")
 
 
 @rule(MISSING, tags=("coverage",), defaults={"topics": (), "except": ()}, reads_topics=True)
@@ -123,7 +121,7 @@ def _says_none(section: Section, target: RuleInput) -> bool:
     inside = takewhile(lambda block: block.start < section.end, islice(target.blocks, first, None))
     tables = (read_table(target.text, block) for block in inside if block.kind is BlockKind.TABLE)
     rows = [[cell.text for cell in row.cells] for table in tables if table is not None for row in table.rows]
-    return any(len(said := list(filter(None, row))) > 1 and all(map(_DASH.fullmatch, said[1:])) for row in rows)
+    return any(len(said := list(filter(None, row))) > 1 and all(map(DASH.fullmatch, said[1:])) for row in rows)
 
 
 def _empty_ids(target: RuleInput) -> frozenset[str]:
