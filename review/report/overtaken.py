@@ -12,14 +12,14 @@ from review.models import Triage
 from review.report.facts import label, verdict_label
 from review.runs.schemas import ReviewOut
 
-MOST_TOLD = 5
+MOST_NAMED = 5
 
 
 def overtaken_in_words(overtaken: Sequence[Conflict], facts: ReviewOut, names: Mapping[str, str], *, saved: int) -> str:
     """Say in the active language which rows stayed as somebody else left them, and how many are ``saved``."""
-    told = [_row_in_words(one, facts, names) for one in overtaken[:MOST_TOLD]]
-    if len(overtaken) > MOST_TOLD:
-        told.append(_("And {number} more.").format(number=len(overtaken) - MOST_TOLD))
+    told = [_row_in_words(one, facts, names) for one in overtaken[:MOST_NAMED]]
+    if len(overtaken) > MOST_NAMED:
+        told.append(_("And {number} more.").format(number=len(overtaken) - MOST_NAMED))
     if saved:
         told.insert(0, _("Saved: {saved}. Not saved: {left}.").format(saved=saved, left=len(overtaken)))
     between = in_language("", " ")
