@@ -1,4 +1,4 @@
-"""As whom a door is opened: as everybody, or as few people as tell its right from every other right.
+"""As whom a door is opened: as everybody, or as few people as distinguish its right from every other right.
 
 Some right that a door asks for in place of its own lets in somebody else of these few, or keeps one of them out. What
 no right of the table would do, such as a door for one person alone, only everybody notices: see ``make test-long``.
@@ -22,7 +22,7 @@ def everybody(_door: str) -> tuple[str, ...]:
 
 
 def few(table: Mapping[str, Line]) -> AskedAs:
-    """For each door of a table those who tell its rights, and those of its page's parts; one more, another at each.
+    """Return those who distinguish the rights of a door and of its page's parts, and one more, another at each door.
 
     A door that is not in the table is opened as everybody.
     """
@@ -33,7 +33,7 @@ def few(table: Mapping[str, Line]) -> AskedAs:
         lines = [line for line in table.values() if line.door == door or is_part_of(line.door, door)]
         rights = {right for line in lines for right in (line.right, line.shown or line.right)}
         in_turn = PERSONS[crc32(door.encode()) % len(PERSONS)]
-        chosen = {NOBODY, "superuser", in_turn}.union(*map(telling, rights))
+        chosen = {NOBODY, "superuser", in_turn}.union(*map(distinguishing, rights))
         return tuple(person for person in PERSONS if person in chosen)
 
     return asked
@@ -51,13 +51,13 @@ def is_part_of(part: str, door: str) -> bool:
 
 
 @cache
-def telling(right: str) -> frozenset[str]:
-    """Few persons among whom those who have ``right`` are others than those who have any other right there is."""
+def distinguishing(right: str) -> frozenset[str]:
+    """Return few persons among whom other ones have ``right`` than have any other right of the table."""
     mine = who_has(right)
-    untold = [mine ^ other for other in map(who_has, every_right()) if other != mine]
+    left = [mine ^ other for other in map(who_has, every_right()) if other != mine]
     chosen: set[str] = set()
-    while untold:
-        best = max(PERSONS, key=lambda person: sum(person in difference for difference in untold))
+    while left:
+        best = max(PERSONS, key=lambda person: sum(person in difference for difference in left))
         chosen.add(best)
-        untold = [difference for difference in untold if best not in difference]
+        left = [difference for difference in left if best not in difference]
     return frozenset(chosen)

@@ -18,7 +18,7 @@ from django.db import transaction
 from hub.access.permissions import ALL_SCOPES, HubRight, HubRole, Role, Scope
 from tests.access.admin_doors import Browser, addresses, admin_answers, empty_templates
 from tests.access.answers import Answer, Observed, who_may, who_sees
-from tests.access.asked import AskedAs, everybody, few, telling
+from tests.access.asked import AskedAs, distinguishing, everybody, few
 from tests.access.mcp_doors import doors_of_servers, mcp_answers, mcp_doors, one_connection, tokens_of
 from tests.access.people import PERSONS, PeopledHub, make_peopled_hub, person_of
 from tests.access.rest_doors import REFUSED, Sender, every_operation, rest_answers
@@ -141,15 +141,15 @@ def lacking_scopes(line: Line) -> Iterator[frozenset[Scope]]:
     yield from {ALL_SCOPES - frozenset(picked) for picked in product(*line.scopes)} if line.scopes else ()
 
 
-def test_few_people_tell_each_right_from_every_other() -> None:
+def test_few_people_distinguish_each_right_from_every_other() -> None:
     for right in every_right():
-        among, mine = telling(right), who_has(right)
+        among, mine = distinguishing(right), who_has(right)
         assert len(among) < len(PERSONS) / 2, right
         alike = [one for one in every_right() if who_has(one) & among == mine & among]
         assert {who_has(one) for one in alike} == {mine}, (right, alike)
 
 
-def test_a_door_that_asks_for_another_right_is_told_by_the_few() -> None:
+def test_a_door_that_asks_for_another_right_is_found_with_the_few() -> None:
     table = {"GET /made": Line(right="hub:masters", shown="", scopes=(), door="GET /made")}
     asked = few(table)("GET /made")
     for right in every_right():
@@ -158,9 +158,9 @@ def test_a_door_that_asks_for_another_right_is_told_by_the_few() -> None:
     assert few(table)("GET /new") == PERSONS
 
 
-def test_a_page_of_a_model_is_opened_as_those_who_tell_the_rights_of_its_parts() -> None:
+def test_a_page_of_a_model_is_opened_as_those_who_distinguish_the_rights_of_its_parts() -> None:
     page, part = "page review.scenario change", "field review.scenario change reason"
     table = lines_of("admin")
     assert table[page].right != table[part].right
-    assert telling(table[part].right) <= set(few(table)(page))
-    assert not telling(table[part].right) <= telling(table[page].right)
+    assert distinguishing(table[part].right) <= set(few(table)(page))
+    assert not distinguishing(table[part].right) <= distinguishing(table[page].right)
