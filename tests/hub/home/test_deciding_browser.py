@@ -292,6 +292,6 @@ def test_a_finding_of_both_versions_stands_once_in_a_row_of_a_narrow_comparison(
     assert narrow.execute_script("return document.documentElement.scrollWidth <= innerWidth")
     assert broken_rules(narrow) == []
     narrow.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {**NARROW, "width": 1366})
-    both = narrow.execute_script(SHOWN_FINDINGS)
-    assert set(both) == set(narrow_ones)
-    assert len(both) > len(narrow_ones)
+    shown = lambda one: one.execute_script(SHOWN_FINDINGS)  # noqa: E731
+    wait(narrow, lambda one: len(shown(one)) > len(narrow_ones))
+    assert set(shown(narrow)) == set(narrow_ones)

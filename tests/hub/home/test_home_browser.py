@@ -305,11 +305,14 @@ def test_mixed_files_are_told_one_by_one_mended_in_place_and_taken_back(
     browser.find_element(By.CSS_SELECTOR, "[name=files]").send_keys("\n".join(str(tmp_path / one) for one in names))
     rows = browser.find_elements(By.CSS_SELECTOR, "[data-rows-of] tr")
     assert len(rows) == 10
+    texts = lambda one: [row.text for row in one.find_elements(By.CSS_SELECTOR, "[data-rows-of] tr")]  # noqa: E731
     WebDriverWait(browser, PATIENCE_S).until(
-        lambda one: len(one.find_elements(By.CSS_SELECTOR, "[data-rows-of] [data-open]")) == 8
+        lambda one: (
+            len(one.find_elements(By.CSS_SELECTOR, "[data-rows-of] [data-open]")) == 8
+            and sum("not sent" in text for text in texts(one)) == 2
+        )  # the empty one and the film
     )
     rows = browser.find_elements(By.CSS_SELECTOR, "[data-rows-of] tr")
-    assert sum("not sent" in row.text for row in rows) == 2  # the empty one and the film
     assert {len(row.find_elements(By.CSS_SELECTOR, "td[data-label]")) for row in rows} == {2}  # beside the name
     offered = [row.text for row in rows if row.find_elements(By.CSS_SELECTOR, "[data-live] button:not([hidden])")]
     assert [text.splitlines()[0] for text in offered] == ["動画.mp4"]  # an empty file stays empty
