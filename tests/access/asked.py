@@ -22,7 +22,9 @@ def everybody(_door: str) -> tuple[str, ...]:
 
 
 def few(table: Mapping[str, Line]) -> AskedAs:
-    """Return those who distinguish the rights of a door and of its page's parts, and one more, another at each door.
+    """Return the function that names those who distinguish a door's rights and those of its page's parts, and one more.
+
+    The one more is another at each door.
 
     A door that is not in the table is opened as everybody.
     """
