@@ -259,7 +259,7 @@ def test_no_tool_of_any_server_says_more_than_a_client_shows_whatever_it_is_give
 
 def assert_short(site: TestSite, wide: dict[str, Any], *, all_of_them: bool) -> None:
     too_long, largest, asked = [], 0, set()
-    for server in (WHOLE, *SERVERS):
+    for server in dict.fromkeys((WHOLE, *SERVERS)):
         for tool in listed(site, server):
             if tool["name"] in asked and not all_of_them:  # the same function, at another server
                 continue
