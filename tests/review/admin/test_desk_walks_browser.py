@@ -5,7 +5,6 @@ Each in Japanese and in English, wide and narrow, light and dark. Text is typed 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, Protocol
@@ -106,10 +105,9 @@ class Pointer:
 
 
 @pytest.fixture
-def browser(page: Any) -> Iterator[WebDriver]:
-    opened = page("admin:index")
-    yield opened
-    opened.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+def browser(page: Any) -> WebDriver:
+    opened: WebDriver = page("admin:index")
+    return opened
 
 
 def open_in(browser: WebDriver, address: str, look: tuple[int, str, str]) -> None:
