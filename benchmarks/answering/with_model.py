@@ -52,7 +52,7 @@ class Both:
 
 
 def run(asked: Sequence[Asked], cache: Path, *, lines: Path | None, waits: Callable[[int], None]) -> None:
-    """Print two lines for each set; ``waits`` is told how many requests wait, once all of them do."""
+    """Print two lines for each set; ``waits`` is called with how many requests wait, once all of them do."""
     config = settings.CONFIG
     most = config.llm_max_output_tokens * CHARACTERS_PER_TOKEN
     limits = Limits(timeout_s=config.llm_timeout_s, max_answer_chars=most)

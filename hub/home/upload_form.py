@@ -72,7 +72,7 @@ class UploadForm(ChunkingForm):
 class FileOutcome:
     """What became of one file: a document, the reason why not, or how many files of an archive were left out.
 
-    ``may_be_repeated`` tells of a refusal whether the same file may be taken in later, or with another form.
+    ``may_be_repeated``, of a refusal: whether the same file may be taken in later, or with another form.
     """
 
     filename: str

@@ -191,7 +191,7 @@ def read_asked(question: str) -> AskedThing:
 
 
 def kind_asked_outright(question: str) -> Wanted | None:
-    """Tell the kind of value that the interrogative itself asks for: a number that is counted, a time; None for others.
+    """Return the kind of value that an interrogative itself asks for: a number that is counted, a time; else None.
 
     A noun alone leaves it open: a 目標 may be a number, or none.
 

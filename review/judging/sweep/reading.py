@@ -180,8 +180,8 @@ def last_round(categories: Sequence[str] = CATEGORIES) -> Round:
 
 
 def is_short(subject: Subject, *, tokens: int) -> bool:
-    """Tell whether a document takes so little of a request for ``tokens`` that one more reading of it is within what a
-    review may cost.
+    """Return whether a document takes so little of a request for ``tokens`` that one more reading of it is within what
+    a review may cost.
     """
     return len(cut_parts(subject.text, subject.bodies, tokens=tokens // AGAIN_SHARE)) <= 1
 

@@ -217,7 +217,7 @@ def mixed_tone(units: tuple[Unit, ...], params: Params) -> Iterator[tuple[Unit, 
 
 
 def tone_of(sentence: Sentence, *, copula_only: bool = False) -> tuple[Tone, Mark] | None:
-    """Tell the style of a sentence's end and the words that show it; None when it ends in a noun or says neither."""
+    """Return the style of a sentence's end and the words that show it; None when it ends in a noun or says neither."""
     words = [word for word in sentence.words if not (word.pos[0] == "助詞" and word.surface in _FINAL_PARTICLES)]
     if not words:
         return None
