@@ -196,7 +196,7 @@ class AuditEventAdmin(ReadOnlyMixin, KeysetModelAdmin):
                 format_html('<a class="hub-link" href="{}">{}</a>', reverse(kind, args=[name]), title), name
             )
         if kind not in KIND_NAMES:
-            return event.resource
+            return event.resource or "-"
         return two_lines(f"{KIND_NAMES[kind]} {title or name}", event.resource)
 
     @admin.display(description=_("action"))

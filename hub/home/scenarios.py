@@ -68,7 +68,7 @@ def _link(
     is_at_desk = step.proof in AT_THE_DESK or (works_there and page == StepPage.TRIAGE)
     if not is_at_desk and (address := _home_address(page, document, review)):
         return address, str(page.label)
-    link = link_of(step, document, review) if works_there else None
+    link = link_of(request, step, document, review) if works_there else None
     return (link.url, str(link.label)) if link else None
 
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
 from django import forms
+from django.apps import apps
 from django.contrib import admin, messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
-from django.urls import reverse
+from django.urls import resolve, reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
@@ -40,6 +42,7 @@ PAGES = {
     StepPage.EVALUATION: "evaluation_evaluationdataset_changelist",
     StepPage.AUDIT: "access_auditevent_changelist",
 }
+LIST_ENDING = re.compile("_changelist$")
 OF_REVIEW = {
     StepPage.REVIEW: "review_review_change",
     StepPage.TRIAGE: "review_review_triage",
@@ -57,13 +60,26 @@ class StepLink:
     is_exact: bool
 
 
-def link_of(step: ScenarioStep, document: Document | None, review: Review | None) -> StepLink | None:
-    """Find the page of a step; None when it has none. Without a document or review it is their list."""
+def link_of(
+    request: HttpRequest, step: ScenarioStep, document: Document | None, review: Review | None
+) -> StepLink | None:
+    """Find the page of a step; None when it has none, or when it is a list that the person may not open.
+
+    Without a document or review it is their list.
+    """
     if not step.page:
         return None
     page = StepPage(step.page)
     url, is_exact = _address(page, document, review)
-    return StepLink(url=url, label=page.label, is_exact=is_exact)
+    return StepLink(url=url, label=page.label, is_exact=is_exact) if _may_open(request, url) else None
+
+
+def _may_open(request: HttpRequest, url: str) -> bool:
+    """Whether the administration would show this address, if it is a list of rows; what is no list says so itself."""
+    name, is_list = LIST_ENDING.subn("", resolve(url).url_name or "")
+    if not is_list:
+        return True
+    return admin.site.get_model_admin(apps.get_model(*name.split("_", 1))).has_view_permission(request)
 
 
 def _address(page: StepPage, document: Document | None, review: Review | None) -> tuple[str, bool]:
@@ -113,7 +129,7 @@ def walk(request: HttpRequest, code: str) -> HttpResponseBase:
         scenario=found.scenario,
         role=found.scenario.get_role_display(),
         steps=[
-            (step, found.is_done(step), found.is_seen(step), link_of(step, found.document, review))
+            (step, found.is_done(step), found.is_seen(step), link_of(request, step, found.document, review))
             for step in found.steps
         ],
         next_step=found.next_step,

@@ -69,7 +69,7 @@ def test_the_page_of_a_line_is_called_by_the_name_of_its_action() -> None:
     assert "</span>: なし" in shown
 
 
-def test_the_page_of_a_line_says_in_words_what_it_is_about_mend5(collections: tuple[Collection, Collection]) -> None:
+def test_the_page_of_a_line_says_in_words_what_it_is_about(collections: tuple[Collection, Collection]) -> None:
     document = Document.objects.create(collection=collections[0], path="a.md", title="人事の設計書")
     resource = f"document:{document.public_id}"
     details = {"verdict": "not_applicable", "check_item_id": "BD-E06", "closed": 1, "encrypted": True, "odd": "raw"}

@@ -8,10 +8,10 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from hub.access.permissions import Role
+from hub.access.permissions import HubRole, Role
 from knowledge.models import Collection
 from review.models import Review, ScenarioProgress
-from tests.factories import new_collection, new_user
+from tests.factories import make_holder, new_collection, new_user
 from tests.hub.admin.support import client_of, grant
 from tests.review.conftest import DESIGN, review_text
 
@@ -83,3 +83,13 @@ def test_what_only_the_desk_can_is_told_as_done_in_the_administration(client: Cl
     assert "管理画面で行います" in kept
     assert "/reviews/" not in kept
     assert reverse("review", args=[review.public_id]) in decided
+
+
+@pytest.mark.parametrize(("role", "may_open"), [(HubRole.AUDITOR, False), (HubRole.CURATOR, True)])
+def test_a_step_leads_to_no_list_that_the_person_may_not_open(review: Review, role: HubRole, may_open: bool) -> None:
+    """An auditor with staff rights was led from 「今の成績を測る」 to a page that refused them."""
+    client = client_of(make_holder(new_user(username="担当", is_staff=True), role))
+    address, code = reverse("admin:evaluation_evaluationdataset_changelist"), "admin-master-revision"
+    assert (client.get(address).status_code == 200) is may_open
+    for page in (f"/scenarios/{code}/", reverse("admin:review_scenario_walk", args=[code])):
+        assert (f'href="{address}"' in shown(client, page)) is may_open

@@ -248,7 +248,7 @@ def test_what_was_stored_meanwhile_is_said_at_the_workbench_and_what_was_typed_s
     assert curator_client.get(f"{address}?draft=999999").status_code == 404
 
 
-def test_a_draft_that_another_curator_does_not_change_is_published_by_them_mend5(
+def test_a_draft_that_another_curator_does_not_change_is_published_by_them(
     curator_client: Any, second_client: Any
 ) -> None:
     code, address = "test-plan", reverse("admin:review_workbench")
@@ -293,7 +293,7 @@ def test_a_list_that_the_workbench_left_as_a_draft_takes_nothing_back(curator_cl
     assert version_in_force(checklist) == left
 
 
-def test_a_list_that_came_into_force_after_a_draft_was_begun_is_said_before_it_is_replaced_mend5(
+def test_a_list_that_came_into_force_after_a_draft_was_begun_is_said_before_it_is_replaced(
     curator_client: Any, second_client: Any
 ) -> None:
     checklist = CheckList.objects.get(code="test-plan")
@@ -349,7 +349,7 @@ def test_who_wrote_a_version_is_told_who_may_approve_it_instead_of_a_button(
         assert ("公開できる人: 承認 太郎" in own, "公開できる人" in others) == (True, False)
 
 
-def test_the_page_before_a_publication_names_the_list_and_offers_nothing_that_is_refused_mend5(
+def test_the_page_before_a_publication_names_the_list_and_offers_nothing_that_is_refused(
     curator_client: Any, second_client: Any
 ) -> None:
     checklist = CheckList.objects.get(code="test-plan")
