@@ -277,6 +277,7 @@ def _rule_finding(finding: Finding) -> RuleFinding:
     return RuleFinding(
         pk=finding.pk,
         rule_id=finding.rule_id,
+        severity=Severity(finding.severity),
         spans=tuple(
             Span(
                 start=one["start_offset"],

@@ -65,6 +65,7 @@ class RuleFinding:
 
     pk: int
     rule_id: str
+    severity: Severity
     spans: tuple[Span, ...]
     missing: tuple[str, ...] = ()
     rests_on: tuple[str, ...] = ()
@@ -190,16 +191,18 @@ def _order(one: Examined, subject: Subject) -> tuple[bool, int, int, str]:
 
 
 def is_same_matter(proposal: Proposal, rule: RuleFinding, subject: Subject) -> bool:
-    """Tell whether a rule has found it: what both call missing, or a finding on the sentences that it quotes.
+    """Tell whether a rule has found it, as grave or graver: the topic that both call missing, or, where neither names
+    what is missing, a finding on the sentences that it quotes.
 
     Of a topic that is treated after all a proposal may name what is left out: it is the same only where it calls the
     topic itself missing. What a model found when it judged a check item by itself is the same where it is of that item.
     """
     if rule.missing and rule.is_overturned:
         return proposal.topic in rule.missing
-    said = fold_quote(proposal.message)
-    if proposal.kind == "missing" and any(fold_quote(missing) in said for missing in rule.missing):
-        return True
+    if rule.severity.rank > proposal.severity.rank:
+        return False
+    if proposal.kind == "missing" and rule.missing:
+        return proposal.topic in rule.missing
     own = [_sentence(quote, subject) for quote in proposal.quotes]
     touched = [any(_touch(sentence, span) for span in rule.spans) for sentence in own]
     if rule.rule_id == JUDGED_BY_MODEL:

@@ -332,7 +332,8 @@ def test_a_reader_gets_no_more_than_the_limit_of_each_category(document, configu
 def test_what_a_rule_has_found_is_not_told_twice(db, tmp_path, configured) -> None:  # noqa: F811
     text = TEXT.replace("## 3 予約業務", "## 2 予約業務")
     document = work_through(upload_text(local_operator(), tmp_path, text, document_type="basic_design").document)
-    same = proposal("2 利用者検索", kind="wrong", category="structure", message="章番号2が二つある。")
+    said = {"message": "章番号2が二つある。", "severity": "minor"}  # as the rule says
+    same = proposal("2 利用者検索", kind="wrong", category="structure", **said)
     configured.answer = reading_model(same)
     facts = run(document)
     assert {one.check_item_id for one in facts.findings} == {"BD-A02"}
@@ -416,7 +417,9 @@ def test_who_may_not_read_a_related_document_reads_no_words_of_it_beside_a_rules
     found: dict[str, Any] = {"category": "consistency", "kind": "wrong", "severity": Severity.MAJOR, "quotes": quotes}
     proposal = Proposal(**found, message=f"{SECRET}と違う。", rests_on=("doc_secret",))
     for rests_on, said in (((), ""), (("doc_other",), ""), (("doc_other", "doc_secret"), proposal.message)):
-        rule = RuleFinding(pk=1, rule_id="consistency.conflicting_value", spans=quotes, rests_on=rests_on)
+        rule = RuleFinding(
+            pk=1, rule_id="consistency.conflicting_value", severity=Severity.MAJOR, spans=quotes, rests_on=rests_on
+        )
         tested = [Examined(proposal=proposal, decision="stands")]
         merged = merge(tested, [rule], subject, limit=5, least=Severity.MINOR)
         assert (merged.confirmed, merged.kept) == ({1: said}, ())
@@ -426,7 +429,7 @@ def test_what_a_judged_item_tells_is_not_told_twice_under_it() -> None:
     subject = subject_of(rule_input(TEXT), ())
     start = subject.text.index(SIDES[0])
     quotes = (Span(start=start, end=start + len(SIDES[0])),)
-    judged = RuleFinding(pk=1, rule_id="llm.judgement", spans=quotes, item="BD-E06")
+    judged = RuleFinding(pk=1, rule_id="llm.judgement", severity=Severity.MAJOR, spans=quotes, item="BD-E06")
     for item, left in (("BD-E06", 0), ("BD-E01", 1)):
         found = Proposal(
             category="consistency", kind="wrong", severity=Severity.MAJOR, message="違う。", quotes=quotes, item=item
@@ -528,12 +531,18 @@ def test_a_grave_finding_does_not_vanish_behind_a_slight_one(category, quote, to
         ({"missing": ("可用性",), "is_overturned": True}, {}, "confirmed"),
         ({"missing": ("可用性",), "is_overturned": True}, {"topic": "可用性"}, "unrefuted"),
         ({"missing": ("可用性",), "is_set_aside": True}, {"topic": "可用性"}, "confirmed"),
-        ({"missing": ("可用性",)}, {}, "merged"),
+        ({"missing": ("可用性",)}, {}, "confirmed"),
+        ({"missing": ("可用性",)}, {"topic": "可用性"}, "merged"),
+        ({"missing": ("可用性",), "severity": Severity.MINOR}, {"topic": "可用性"}, "confirmed"),
+        ({"rule_id": "coverage.required_element"}, {}, "merged"),
+        ({"rule_id": "coverage.required_element", "severity": Severity.MINOR}, {}, "confirmed"),
         ({"rule_id": "coverage.required_element", "is_overturned": True}, {}, "unrefuted"),
         ({"rule_id": "coverage.required_element", "is_set_aside": True}, {}, "confirmed"),
     ],
 )
-def test_what_a_reading_tells_counts_beside_a_finding_that_was_taken_back(rule, more, left) -> None:
+def test_what_a_reading_tells_counts_beside_a_finding_of_something_else_that_was_taken_back_or_is_slighter(
+    rule, more, left
+) -> None:
     """Unless words of the document show that very thing to be there."""
     subject = subject_of(rule_input(TEXT), ())
     start = TEXT.index(PROMISED)
@@ -546,7 +555,8 @@ def test_what_a_reading_tells_counts_beside_a_finding_that_was_taken_back(rule, 
         quotes=quotes,
         **more,
     )
-    known = RuleFinding(**{"pk": 1, "rule_id": "coverage.missing_topic", "spans": quotes, **rule})
+    facts = {"pk": 1, "rule_id": "coverage.missing_topic", "severity": Severity.MAJOR, "spans": quotes}
+    known = RuleFinding(**facts | rule)
     tested = [Examined(proposal=found, decision="stands")]
     merged = merge(tested, [known], subject, limit=5, least=Severity.MINOR)
     assert [one.decision for one in merged.kept] == ([] if left == "merged" else [left])
