@@ -79,7 +79,7 @@ def _may_open(request: HttpRequest, url: str) -> bool:
     name, is_list = LIST_ENDING.subn("", resolve(url).url_name or "")
     if not is_list:
         return True
-    return admin.site.get_model_admin(apps.get_model(*name.split("_", 1))).has_view_permission(request)
+    return admin.site.get_model_admin(apps.get_model(name.replace("_", ".", 1))).has_view_permission(request)
 
 
 def _address(page: StepPage, document: Document | None, review: Review | None) -> tuple[str, bool]:
