@@ -57,20 +57,20 @@ def read_finding_ids(review: Review, asked: Mapping[str, Any]) -> list[str]:
     return [str(one) for one in ids]
 
 
-def read_seen_findings(review: Review, asked: Mapping[str, Any]) -> dict[str, int | None]:
+def read_seen_findings(review: Review, asked: Mapping[str, Any]) -> dict[str, int]:
     """Read which findings of a review a script means, from {finding_ids, revisions}: the revision of each that the
-    person saw, by their ids; None without ``revisions``.
+    person saw, by their ids. Of one finding its ``revision`` will do, which is what pages sent that are still open.
 
-    Raises InvalidInput. Expects what ``get_review`` selects.
+    Raises InvalidInput, also for a page that doesn't say what it showed. Expects what ``get_review`` selects.
     """
     ids = read_finding_ids(review, asked)
-    revisions = asked.get("revisions", [None] * len(ids))
+    revisions = asked.get("revisions", [asked.get("revision") if len(ids) == 1 else None] * len(ids))
     if not isinstance(revisions, list) or len(revisions) != len(ids):
         raise InvalidInput(_("revisions: one of each finding."), field="revisions")
-    return {one: read_revision({"revision": revision}) for one, revision in zip(ids, revisions, strict=True)}
+    return {one: _read_seen(revision) for one, revision in zip(ids, revisions, strict=True)}
 
 
-def read_findings_of_form(review: Review, marked: Sequence[str]) -> dict[str, int | None]:
+def read_findings_of_form(review: Review, marked: Sequence[str]) -> dict[str, int]:
     """Read which findings of a review a form means: the revision of each that the person saw, by their ids.
 
     The boxes' values are the id and the revision with ":" between. Raises InvalidInput, also where no box is marked.
@@ -82,7 +82,7 @@ def read_findings_of_form(review: Review, marked: Sequence[str]) -> dict[str, in
             field="finding",
         )
     pairs = (one.rpartition(":") for one in marked)
-    seen = {finding_id: read_revision({"revision": revision}) for finding_id, _colon, revision in pairs}
+    seen = {finding_id: _read_seen(revision) for finding_id, _colon, revision in pairs}
     read_finding_ids(review, {"finding_ids": list(seen)})
     return seen
 
@@ -158,11 +158,14 @@ def _check(code: object, revision: object) -> CheckToDecide:
 def read_revision(asked: Mapping[str, Any]) -> int | None:
     """Read the ``revision`` that the person has seen; None where none is given. Raises InvalidInput."""
     given = asked.get("revision")
-    if given is None:
-        return None
-    if not _NUMBER.fullmatch(str(given)):
+    return None if given is None else _read_seen(given)
+
+
+def _read_seen(revision: object) -> int:
+    """Read a revision that has to be given. Raises InvalidInput."""
+    if not _NUMBER.fullmatch(str(revision)):
         raise InvalidInput(_("Load the page again: it no longer says which state it is about."), field="revision")
-    return int(str(given))
+    return int(str(revision))
 
 
 def _day(field: str, given: object) -> date:

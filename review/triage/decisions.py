@@ -88,13 +88,11 @@ def triage_findings(*, principal: Principal, finding_ids: Sequence[str], change:
 
 
 @transaction.atomic
-def triage_seen_findings(
-    *, principal: Principal, seen: Mapping[str, int | None], change: TriageChange
-) -> Changed[Finding]:
+def triage_seen_findings(*, principal: Principal, seen: Mapping[str, int], change: TriageChange) -> Changed[Finding]:
     """Change several findings alike, but for those that somebody else changed since the person saw them.
 
-    ``seen`` are the revisions that the person saw, by finding, None for one that is taken as it is; that of ``change``
-    does not count. Raises what ``triage_finding`` does; Conflict also where somebody else was faster with all of them.
+    ``seen`` are the revisions that the person saw, by finding; that of ``change`` does not count. Raises what
+    ``triage_finding`` does; Conflict also where somebody else was faster with all of them.
     """
     findings = _locked(principal, list(seen), change)
     changed = split_overtaken(findings, lambda finding: _conflict_of(finding, seen[finding.public_id]))

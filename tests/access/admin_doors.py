@@ -172,7 +172,11 @@ def _form(hub: PeopledHub, page: str) -> dict[str, Any]:
         "review_checklist_import": {"file": ("x.csv", b"code\n")},
         "review_review_answers": {"file": ("x.csv", b"code\n")},
         "evaluation_gate": {"candidate": given["candidate"]},
-        JSON_BODY + "review_review_triage_save": {"finding_ids": given["finding_ids"], "triage": "accepted"},
+        JSON_BODY + "review_review_triage_save": {
+            "finding_ids": given["finding_ids"],
+            "revisions": [0],
+            "triage": "accepted",
+        },
         JSON_BODY + "review_review_verdict": {"checks": checks, "verdict": "pass", "reason": "理由"},
         JSON_BODY + "review_review_take_back": {"checks": checks},
         JSON_BODY + "review_review_sign_off": {"comment": "承認"},

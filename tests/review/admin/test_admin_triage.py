@@ -45,7 +45,8 @@ def findings_of(review: Review) -> list[Finding]:
 
 
 def save(client: Any, review: Review, findings: list[Finding], **change: object) -> Any:
-    body = {"finding_ids": [one.public_id for one in findings], **change}
+    seen = {} if "revision" in change else {"revisions": [one.revision for one in findings]}
+    body = {"finding_ids": [one.public_id for one in findings], **seen, **change}
     address = reverse("admin:review_review_triage_save", args=[review.pk])
     return client.post(address, json.dumps(body), content_type="application/json")
 
@@ -96,7 +97,8 @@ def test_findings_are_changed_and_the_row_comes_back(client, review):
     answer = save(client, review, [one, other], triage="accepted").json()
     assert [row["state"] for row in answer["findings"]] == ["accepted", "accepted"]
     assert f"<strong>{len(findings_of(review)) - 2}</strong>" in answer["desk"]["left"]
-    save(client, review, [one], comment="設計担当に確認した")
+    one.refresh_from_db()
+    assert save(client, review, [one], comment="設計担当に確認した").status_code == 200
     shown = page(client, review, "triage_finding", one.public_id)
     assert "設計担当に確認した" in shown
     assert "佐藤" in shown
@@ -111,6 +113,8 @@ def test_findings_are_changed_and_the_row_comes_back(client, review):
         ({"triage": "fixed", "revisions": [0, 0]}, 422, "invalid_input"),
         ({"triage": "fixed", "revisions": 0}, 422, "invalid_input"),
         ({"triage": "fixed", "revisions": ["x"]}, 422, "invalid_input"),
+        ({"triage": "fixed", "revision": 7}, 409, "changed_meanwhile"),
+        ({"triage": "fixed", "revision": None}, 422, "invalid_input"),
         ({"triage": []}, 422, "invalid_input"),
         ({"triage": "nonsense"}, 422, "invalid_input"),
     ],
@@ -142,8 +146,16 @@ def test_of_several_rows_those_are_changed_that_nobody_else_changed_meanwhile(cl
     refused = save(client, review, [other], triage="accepted", revisions=[0])
     assert (refused.status_code, refused.json()["overtaken"]["rows"]) == (409, [other.public_id])
     assert (
-        save(client, review, [one], triage="fixed", checks=5).status_code == 200
+        save(client, review, [one], triage="fixed", revisions=[1], checks=5).status_code == 200
     )  # what nobody asked for counts nothing
+
+
+def test_a_page_of_before_that_says_what_it_showed_of_one_finding_changes_it_and_no_other_page_does(client, review):
+    one, other = findings_of(review)[:2]
+    assert save(client, review, [one], triage="accepted", revision=0).status_code == 200
+    refused = save(client, review, [one, other], triage="fixed", revision=0)
+    assert (refused.status_code, "読み込み直して" in refused.json()["error"]) == (422, True)
+    assert {finding.triage for finding in findings_of(review)} == {"accepted", "open"}
 
 
 def test_the_row_of_a_check_follows_from_its_findings(client, review):
