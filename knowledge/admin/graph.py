@@ -24,7 +24,7 @@ from hub.core.errors import Conflict
 from knowledge.admin.addresses import passage_address
 from knowledge.admin.curated import CuratedAdmin, CuratedRowsMixin
 from knowledge.admin.fields import LinesField
-from knowledge.admin.node_properties import PropertiesField, rows_of
+from knowledge.admin.node_properties import MOST_ROWS, PropertiesField, rows_of
 from knowledge.graph.curation import (
     NodeDraft,
     curates_graph,
@@ -168,7 +168,7 @@ class GraphNodeAdmin(KeysetModelAdmin):
     search_fields = ("keys",)
     search_help_text = _("Id, or the whole name, code or alias")
     fields = ("type", "collection", "name", "code", "aliases", "properties", "said", "explore")
-    readonly_fields = ("said", "explore", "properties_in_words")
+    readonly_fields = ("said", "explore", "properties_in_words", "properties_to_read")
     fixed_fields = ("type", "collection")
 
     may_view = everybody  # the queryset holds only what the person may read
@@ -194,9 +194,16 @@ class GraphNodeAdmin(KeysetModelAdmin):
         return queryset.filter(public_id=search_term) | queryset.filter(keys__contains=[name_key(search_term)]), False
 
     def get_fields(self, request: HttpRequest, obj: GraphNode | None = None) -> tuple[str, ...]:
-        """Fields to fill in, and for who may not change a node its properties in words."""
-        may_fill = obj is None or self.has_change_permission(request, obj)
-        return tuple("properties_in_words" if name == "properties" and not may_fill else name for name in self.fields)
+        """Fields to fill in; the properties in words for who may not change them, and where they are too many to."""
+        field = self._field_of_properties(request, obj)
+        return tuple(field if name == "properties" else name for name in self.fields)
+
+    def _field_of_properties(self, request: HttpRequest, obj: GraphNode | None) -> str:
+        if obj is None:
+            return "properties"
+        if not self.has_change_permission(request, obj):
+            return "properties_in_words"
+        return "properties" if len(rows_of(obj.properties, types={})) <= MOST_ROWS else "properties_to_read"
 
     def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:  # noqa: ANN401
         if db_field.name == "collection":
@@ -223,6 +230,11 @@ class GraphNodeAdmin(KeysetModelAdmin):
     def properties_in_words(self, node: GraphNode) -> SafeString | str:
         lines = ((one.name, one.in_words) for one in rows_of(node.properties))
         return format_html_join(SafeString("<br>"), "{}: {}", lines) or "-"
+
+    @admin.display(description=_("properties"))
+    def properties_to_read(self, node: GraphNode) -> SafeString:
+        why = _("More than {limit} properties are too many for a form to send: here they can only be read.")
+        return format_html("{}<br>{}", why.format(limit=MOST_ROWS), self.properties_in_words(node))
 
     @admin.display(description=_("said by"))
     def said(self, node: GraphNode) -> SafeString:

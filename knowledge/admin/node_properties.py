@@ -1,6 +1,7 @@
 """The properties of a graph node as people read and write them: a table of names and values.
 
-What only programs go by, and what is nested, is not in the table and stays as it is.
+What only programs go by, what is nested, and what has no name that a row of a form can send, is not in the table and
+stays as it is.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from django.core.exceptions import ValidationError
 from django.template.loader import render_to_string
 from django.utils.functional import Promise
 from django.utils.safestring import SafeString
+from django.utils.text import normalize_newlines
 from django.utils.translation import gettext_lazy as _
 
 from hub.core.strict_json import read_json
@@ -42,6 +44,8 @@ FOR_PROGRAMS = frozenset(
     | {"domain", "checklist", "check_type", "priority"}
 )
 EMPTY_ROWS = 3
+MOST_ROWS = 400
+"""Properties of one form: two fields of each and the form's others are below DATA_UPLOAD_MAX_NUMBER_FIELDS."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +67,10 @@ class Property:
     def in_words(self) -> str:
         return dict(self.choices).get(self.text, self.text)
 
+    @property
+    def has_lines(self) -> bool:
+        return _has_line_break(self.text)
+
 
 def rows_of(properties: Mapping[str, Any], types: Mapping[str, str] | None = None) -> list[Property]:
     """Return the properties that people are shown. One query, unless the names of document types are given."""
@@ -70,8 +78,12 @@ def rows_of(properties: Mapping[str, Any], types: Mapping[str, str] | None = Non
     return [
         Property(key=key, text=_as_text(value), choices=_choices(key, value, named))
         for key, value in properties.items()
-        if isinstance(value, PLAIN) and key not in FOR_PROGRAMS
+        if isinstance(value, PLAIN) and key not in FOR_PROGRAMS and key.strip() and not _has_line_break(key)
     ]
+
+
+def _has_line_break(text: str) -> bool:
+    return "\n" in text or "\r" in text
 
 
 def _as_text(value: PLAIN) -> str:
@@ -88,19 +100,25 @@ def _choices(key: str, value: PLAIN, types: Mapping[str, str]) -> tuple[tuple[st
 def with_changes(stored: Mapping[str, Any], rows: Iterable[tuple[str, str]]) -> dict[str, Any]:
     """Return stored properties with what was sent of the table: (key, value), a value that is empty takes it away.
 
-    A number or a yes that was changed stays one. :raises ValidationError: a name is missing, there twice, or one that
-    is not for people.
+    What was sent as it was shown stays as it is stored. Blanks around what was typed go; a number or a yes that was
+    changed stays one. :raises ValidationError: a name is missing, there twice, or one that is not for people.
     """
-    changed, seen = dict(stored), {key for key in stored if key not in {one.key for one in rows_of(stored, types={})}}
-    for key, text in rows:
-        if text and not key:
+    shown = {one.key: one.text for one in rows_of(stored, types={})}
+    changed, seen = dict(stored), set(stored).difference(shown)
+    for sent_key, sent in rows:
+        key, text = sent_key if sent_key in shown else sent_key.strip(), normalize_newlines(sent)
+        if not key and not text.strip():
+            continue
+        if not key:
             raise ValidationError(_("Give “%(value)s” a name."), params={"value": text[:100]})
         if key in seen or key in FOR_PROGRAMS:
             raise ValidationError(_("There is “%(name)s” already. Choose another name."), params={"name": key[:100]})
-        if key:
-            seen.add(key)
-            changed |= {key: _read(text, stored.get(key))}
-        if not text:
+        seen.add(key)
+        if key in shown and text == normalize_newlines(shown[key]):
+            continue
+        if text.strip():
+            changed[key] = _read(text.strip(), stored.get(key))
+        else:
             changed.pop(key, None)
     return changed
 
@@ -146,19 +164,21 @@ class PropertiesField(forms.Field):
 
     def prepare_value(self, value: Any) -> list[Property]:  # noqa: ANN401 (Django's signature)
         """Give the rows of what is stored, or of what was typed beside an error."""
-        known = {one.key: one for one in rows_of(self.stored)}
+        left = {one.key: one for one in rows_of(self.stored)}
         if not isinstance(value, list):
-            return [*known.values(), *[Property(key="", text="", is_new=True)] * EMPTY_ROWS]
+            return [*left.values(), *[Property(key="", text="", is_new=True)] * EMPTY_ROWS]
         return [
-            replace(known[key], text=text) if key in known else Property(key=key, text=text, is_new=True)
+            replace(left.pop(key), text=text) if key in left else Property(key=key, text=text, is_new=True)
             for key, text in value
         ]
 
     def clean(self, value: list[tuple[str, str]]) -> dict[str, Any]:
         """Return all properties. :raises ValidationError: see `with_changes`; a text has a NUL character."""
-        text = forms.CharField(required=False)
+        text = forms.CharField(required=False, strip=False)
         return with_changes(self.stored, [(text.clean(key), text.clean(given)) for key, given in value])
 
     def has_changed(self, initial: Any, data: Any) -> bool:  # noqa: ANN401 (Django's)
-        sent = {key.strip(): text.strip() for key, text in data if key or text}
-        return bool(sent) and sent != {one.key: one.text for one in rows_of(self.stored, types={})}
+        try:
+            return self.clean(data) != self.stored
+        except ValidationError:
+            return True

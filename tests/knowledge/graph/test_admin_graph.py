@@ -2,15 +2,20 @@ from __future__ import annotations
 
 import io
 import json
+from dataclasses import replace
 from typing import Any
 
 import openpyxl
 import pytest
 from django.urls import reverse
+from django.utils.text import normalize_newlines
+from lxml import html
 
 from hub.access.models import AuditEvent
 from hub.access.principals import Role, local_operator
 from hub.core.errors import Forbidden, InvalidInput
+from knowledge.admin import node_properties
+from knowledge.admin.node_properties import MOST_ROWS, PropertiesField, rows_of, with_changes
 from knowledge.graph.curation import NodeDraft, check_pattern, delete_edge, delete_node, write_edge, write_node
 from knowledge.graph.traceability import traceability_matrix
 from knowledge.ingest import graph
@@ -172,6 +177,81 @@ def test_properties_are_changed_in_a_table_and_what_is_not_in_it_stays(project):
     for name in ("page", "role", "document_id"):
         assert "別の名前" in save("1", "2", keys=["page", name])
     assert "名前" in save("値だけ", keys=[""])
+
+
+def sent_by(page: str) -> dict[str, list[str]]:
+    """What a browser sends of the table of properties as it is shown."""
+    table = html.fragment_fromstring(page[page.index("<table") : page.index("</table>") + 8])
+    fields = table.xpath(".//input|.//textarea|.//select")
+    sent: dict[str, list[str]] = {"properties-key": [], "properties-value": []}
+    for field in fields:
+        text = normalize_newlines(field.value or "")
+        text = text.removeprefix("\n") if field.tag == "textarea" else text.replace("\n", "")
+        sent[field.get("name")].append(text.replace("\n", "\r\n"))
+    return sent
+
+
+def test_what_nobody_touched_in_the_table_of_properties_stays_as_it_is_stored(project):
+    stored = {
+        " 室 ": "1",
+        "備考": " 一行目\n  二行目\n",
+        "注": "\r\n次",
+        "": "名なし",
+        "空": "",
+        "改\n行": "x",
+        "段": " 2 ",
+    }
+    node = GraphNode.objects.get(code="FR-003")
+    GraphNode.objects.filter(pk=node.pk).update(properties=stored)
+    client = client_of(make_user("佐藤", is_superuser=True))
+    address = reverse("admin:knowledge_graphnode_change", args=[node.pk])
+    page = client.get(address).content.decode()
+    sent = sent_by(page[page.index('<table class="hub-table hub-properties') :])
+    form = {"name": node.name, "code": node.code, "aliases": ""}
+    assert client.post(address, form | sent).status_code == 302
+    assert GraphNode.objects.get(pk=node.pk).properties == stored
+    field = PropertiesField(required=False)
+    field.stored = stored
+    rows = list(zip(*sent.values(), strict=True))
+    assert field.clean(rows) == stored
+    assert not field.has_changed(None, rows)
+    changed = [(key, "3" if key == " 室 " else text) for key, text in rows]
+    assert field.clean(changed) == stored | {" 室 ": "3"}
+    assert field.has_changed(None, changed)
+    twice = field.prepare_value([("段", " 2 "), ("段", "3")])
+    assert [one.is_new for one in twice] == [False, True]  # whose name can be corrected
+
+
+def test_properties_are_looked_through_once_for_all_that_are_changed(monkeypatch):
+    calls = []
+    monkeypatch.setattr(
+        node_properties, "rows_of", lambda *given, **named: calls.append(given) or rows_of(*given, **named)
+    )
+    stored = {f"k{number}": "v" for number in range(50)}
+    assert with_changes(stored, [("k7", "w")]) == stored | {"k7": "w"}
+    assert len(calls) == 1
+
+
+def test_more_properties_than_a_form_can_send_are_shown_to_read_and_stay(project):
+    client = client_of(make_user("佐藤", is_superuser=True))
+    node = GraphNode.objects.get(code="FR-003")
+    address = reverse("admin:knowledge_graphnode_change", args=[node.pk])
+    form = {"name": node.name, "code": node.code, "aliases": ""}
+    stored = {f"k{number}": "v" for number in range(MOST_ROWS)}
+    draft = NodeDraft(type="Requirement", name=node.name, code=node.code, properties=stored, collection=default())
+    write_node(principal=local_operator(), draft=draft)
+    page = client.get(address).content.decode()
+    assert f'name="properties-key" value="k{MOST_ROWS - 1}"' in page
+    sent = {"properties-key": list(stored), "properties-value": ["w"] * MOST_ROWS}
+    assert client.post(address, form | sent).status_code == 302
+    stored = dict.fromkeys([*stored, "もう一つ"], "w")
+    write_node(principal=local_operator(), draft=replace(draft, properties=stored))
+    page = client.get(address).content.decode()
+    assert "properties-key" not in page
+    assert f"{MOST_ROWS}" in page
+    assert "もう一つ: w" in page
+    assert client.post(address, form).status_code == 302
+    assert GraphNode.objects.get(pk=node.pk).properties == stored
 
 
 def test_who_may_not_change_a_node_reads_its_properties_in_words(project):
