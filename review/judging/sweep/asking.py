@@ -209,7 +209,8 @@ class Sweep:
         def make(repair: str) -> LlmRequest:
             return refuting_request(group, subject, windows, prompt=prompt, repair=repair)
 
-        tested = read_verdicts(reader.ask(make).data, group, subject, windows, reader.unfit)
+        planted = reader.session.planted_spans()
+        tested = read_verdicts(reader.ask(make).data, group, subject, windows, reader.unfit, planted=planted)
         # a reason that repeats an instruction to a model is neither stored nor believed
         return tuple(replace(one, decision="unrefuted", reason="") if speaks(one.reason) else one for one in tested)
 

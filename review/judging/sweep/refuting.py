@@ -156,12 +156,20 @@ def refuting_request(
 
 
 def read_verdicts(
-    answer: Mapping[str, Any], group: Sequence[Proposal], subject: Subject, windows: Sequence[Window], unfit: Unfit
+    answer: Mapping[str, Any],
+    group: Sequence[Proposal],
+    subject: Subject,
+    windows: Sequence[Window],
+    unfit: Unfit,
+    *,
+    planted: Sequence[Span] = (),
 ) -> tuple[Examined, ...]:
     """What became of each proposal; severities only go down, but for what stands for another one: it has the higher.
 
     It stands when every word on it says so. It is refuted by words of the document that are where they are said to be
     and that prove something; a refutation without them is a doubt: the proposal counts as minor, and people see why.
+    Nothing but such words takes out, or makes less of, a critical one and one beside what is ``planted``, which speaks
+    to a model.
     """
     said: dict[str, list[Mapping[str, Any]]] = {}
     for one in answer["verdicts"]:
@@ -177,7 +185,10 @@ def read_verdicts(
         if label in labelled and all(one["verdict"] == "stands" for one in words)
     }
     believed = {label: _believed(one, said.get(label, []), standing) for label, one in labelled.items()}
-    examined = {label: _tested(one, believed[label], holds) for label, one in labelled.items()}
+    examined = {
+        label: _tested(one, believed[label], holds, needs_proof=_needs_proof(one, subject, planted))
+        for label, one in labelled.items()
+    }
     for label, words in believed.items():
         if examined[label].decision == "same":
             other = next(one["same_as"] for one in words if one["verdict"] == "same")
@@ -225,8 +236,20 @@ def _holds_in(shown: Span, quote: str, subject: Subject, unfit: Unfit) -> bool:
     return is_proof(text, NOTHING_UNFIT if shown.document else unfit, found)
 
 
+def _needs_proof(proposal: Proposal, subject: Subject, planted: Sequence[Span]) -> bool:
+    """Whether nothing but words of the document may take a proposal out: a critical one, or one beside what is
+    ``planted`` in the document.
+    """
+    own = (_around(subject.text, quote) for quote in proposal.quotes if not quote.document)
+    return proposal.severity is Severity.CRITICAL or any(overlaps(planted, one.start, one.end) for one in own)
+
+
 def _tested(
-    proposal: Proposal, words: Sequence[Mapping[str, Any]], holds: Callable[[Mapping[str, Any]], bool]
+    proposal: Proposal,
+    words: Sequence[Mapping[str, Any]],
+    holds: Callable[[Mapping[str, Any]], bool],
+    *,
+    needs_proof: bool,
 ) -> Examined:
     if not words:
         return Examined(proposal=proposal, decision="unrefuted")
@@ -238,12 +261,14 @@ def _tested(
             proposal=replace(proposal, severity=least), decision="stands", reason=words[0]["reason"].strip()
         )
     reason = against["reason"].strip()
-    if against["verdict"] in ("trivial", "same"):
-        return Examined(proposal=proposal, decision=against["verdict"], reason=reason)
-    is_shown = bool(against["quotes"]) and all(map(holds, against["quotes"]))
-    if is_shown or against["verdict"] == "cannot_tell":
+    verdict = against["verdict"]
+    if verdict == "same" or (verdict == "trivial" and not needs_proof):
+        return Examined(proposal=proposal, decision=verdict, reason=reason)
+    is_shown = verdict != "trivial" and bool(against["quotes"]) and all(map(holds, against["quotes"]))
+    if is_shown or (verdict == "cannot_tell" and not needs_proof):
         return Examined(proposal=proposal, decision="refuted", reason=reason)
-    return Examined(proposal=replace(proposal, severity=Severity.MINOR), decision="doubted", reason=reason)
+    severity = proposal.severity if needs_proof else Severity.MINOR
+    return Examined(proposal=replace(proposal, severity=severity), decision="doubted", reason=reason)
 
 
 def windows_for(group: Sequence[Proposal], subject: Subject, more: Sequence[Passage]) -> tuple[Window, ...]:

@@ -572,6 +572,23 @@ def test_facts_are_noted_for_a_next_part_only() -> None:
         assert ('"facts" is empty' in request.messages[0].text) is is_whole
 
 
+@pytest.mark.parametrize("verdict", ["trivial", "cannot_tell", "refuted"])
+def test_no_critical_finding_and_none_beside_planted_text_is_taken_out_without_words_of_the_document(verdict) -> None:
+    subject = subject_of(rule_input(TEXT), ())
+    quotes = (Span(start=(at := TEXT.index(SIDES[0])), end=at + len(SIDES[0])),)
+    beside = (Span(start=quotes[0].end, end=quotes[0].end + 1),)
+    said = {"finding": "f1", "reason": "疑わしい。", "quotes": [], "severity": "minor", "same_as": "none"}
+    for severity, planted, kept in (
+        (Severity.CRITICAL, (), True),
+        (Severity.MAJOR, beside, True),
+        (Severity.MAJOR, (), False),
+    ):
+        found = Proposal(category="style", kind="wrong", severity=severity, message="誤り。", quotes=quotes)
+        answer = {"verdicts": [{**said, "verdict": verdict}]}
+        (tested,) = read_verdicts(answer, [found], subject, (), NOTHING_UNFIT, planted=planted)
+        assert ((tested.decision, tested.proposal.severity) == ("doubted", severity)) is kept
+
+
 def test_what_nobody_would_act_on_is_a_candidate(document, configured) -> None:  # noqa: F811
     configured.answer = reading_model(proposal(*SIDES), verdict="trivial")
     facts = run(document)
