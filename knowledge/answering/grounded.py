@@ -16,7 +16,13 @@ from hub.llm.preparation import Purpose
 from hub.llm.types import AnswerSchema, LlmRequest, Message, Role
 from knowledge.answering.extractive import LEAST_LIKELY
 from knowledge.answering.sentences import PlacedSentence, header_of, sentences_of, speaks_to_a_model
-from knowledge.answering.support import has_facts_of, has_words_of, is_in_another_language, sentences_with
+from knowledge.answering.support import (
+    has_facts_of,
+    has_words_of,
+    is_in_another_language,
+    says_no_more_than,
+    sentences_with,
+)
 from knowledge.answering.types import (
     ANSWER_CUT,
     BESIDE_THE_QUESTION,
@@ -195,7 +201,7 @@ class GroundedAnswer:
         if not may_have_value(f"{text}\n{places}", self.parts[part]):
             self._remark(BESIDE_THE_QUESTION)
             return None
-        if not has_words:
+        if not has_words or not says_no_more_than(text, quotes):
             text = "\n".join(one.text for one in quotes)
             self._remark(WORDS_OF_THE_DOCUMENT)
         citations = tuple(one.cite(chance=self._chance_of(one)) for one in quotes)

@@ -1,4 +1,4 @@
-"""Whether the places that a sentence quotes bear out its words, its numbers and its yes or no; no model."""
+"""Whether the places that a sentence quotes bear out its words, numbers, bounds, and its yes or no; no model."""
 
 from __future__ import annotations
 
@@ -43,11 +43,43 @@ _OBLIGED = re.compile(
     r"|に(?:限ら|かかわら)ず|not only"
 )
 _NEGATED = re.compile(
-    r"(?<![少危])ない(?!し)|ません|ず(?=[に、。]|\Z)|不可|禁止|対象外|\bno[tr]?\b|n't\b|\bnever\b|\bcannot\b"
+    r"(?<![少危])な(?:い(?!し)|く|けれ|かっ|し(?=[にで、。]|\Z))|ません|ず(?=[に、。]|\Z)|禁[止じ]|対象外|拒否"
+    r"|不[可要]|無[効し]|[非未](?!常|来|満)|\bno[tr]?\b|n't\b|\bnever\b|\bcannot\b|\bwithout\b"
+    r"|\b(?:disabled|disallowed|prohibited|forbidden|denied|rejected|refused|invalid|unsupported|unavailable)\b"
 )
-_FORBIDDEN = re.compile(
-    r"ては?(?:な[らり]|いけ)(?:ない|ません)|できない|認めない|不可|禁止|対象外|\b(?:must|may|shall) not\b|\bcannot\b"
+# What bounds a quantity or a date, by what it says: the words of one row say the same.
+_BOUNDS = (
+    (
+        "以内",
+        "以下",
+        "以前",
+        "まで",
+        "最大",
+        "最長",
+        "at most",
+        "no more than",
+        "up to",
+        "within",
+        "or less",
+        "or fewer",
+    ),
+    ("未満", "less than", "fewer than", "under", "below", "before"),
+    ("以上", "最低", "少なくとも", "at least", "no less than", "or more"),
+    ("超", "more than", "over", "above", "exceed", "after"),
+    ("以降", "以後", "から", "from", "since"),
 )
+_BOUND_NAMES = {word: words[0] for words in _BOUNDS for word in words}
+_ANY_BOUND = "|".join(sorted(_BOUND_NAMES, key=lambda word: -len(word)))
+_BOUND_BEFORE = re.compile(rf"({_ANY_BOUND}) ?\Z")
+_BOUND_AFTER = re.compile(rf" ?[^\s\d、。]{{0,8}}? ?({_ANY_BOUND})")
+_LONGEST_BOUND = 16
+# Addresses, names of files, versions and codes: written in letters and digits, or with what joins their parts.
+_NAME = re.compile(r"[a-z0-9][a-z0-9_.:/@%+?=&#~-]*[a-z0-9]")
+_PART_OF_NAME = re.compile(r"[0-9_@]|://|[a-z]\.[a-z]")
+# Behind a verb, and not behind what belongs to the next one: 個人情報を送ることは、認めない.
+_NEXT_CLAUSE = re.compile(r"(?<=[しきりえけせびみちずれ])、|(?<=[るいたすくうむぬん]が)、")
+_MOST_CLAUSES = 6
+_NEXT_SENTENCE = re.compile(r"[。！？!?](?=\s*[^\s」』）)。！？!?])|\.\s+(?=[A-Z])|\n")
 _KANJI_DIGITS = str.maketrans(DIGITS, "0123456789")
 
 
@@ -96,20 +128,37 @@ def _value(numeral: str) -> str:
 
 
 def has_facts_of(sentence: str, quotes: Sequence[PlacedSentence]) -> bool:
-    """Return whether quotes bear out the numbers of a sentence, in any spelling, and its yes or no, in any language.
+    """Return whether quotes bear out the numbers and dates of a sentence, in any spelling and language.
 
-    Numbers and dates must stand in the passages; a quantity with its unit in the quoted places, or over them: 3分 is
-    not borne out by a chapter 3, nor by the sentence beside the quoted one. What it can't see is a sentence that turns
-    what they say into its opposite, unless by a plain negation that the quotes do not have, or by leaving out that
-    something is forbidden.
+    They must stand in the quoted places, or over them; a quantity with its unit: 3分 is not borne out by a chapter 3,
+    nor by the sentence beside the quoted one.
     """
-    text = _passages_of(quotes)
+    text = _places_of(quotes)
     dates = {term for mention in find_dates(fold_terms(text)) for term in mention.terms}
     undated = _without_dates(sentence, dates)
     if not numbers_of(undated) <= numbers_of(text) | numbers_of(text.translate(_KANJI_DIGITS)):
         return False
-    places = "\n".join(f"{one.around}\n{one.text}" for one in quotes)
-    return _has_quantities(undated, places) and not _is_turned(sentence, quotes)
+    return _has_quantities(undated, text)
+
+
+def says_no_more_than(sentence: str, quotes: Sequence[PlacedSentence]) -> bool:
+    """Return whether a sentence is one, with the yes or no, the bounds and the names of what it quotes.
+
+    False is no proof of an invention (three seconds at most, and no longer than three): it says that words can't tell.
+    What it can't see is what is turned by other words, or a value of another thing in the same sentence.
+    """
+    if _NEXT_SENTENCE.search(sentence.strip()):
+        return False
+    places = _places_of(quotes)
+    return (
+        _has_names(sentence, places)
+        and _bounds_of(sentence, widely=False) <= _bounds_of(places, widely=True)
+        and _has_yes_or_no(sentence, quotes)
+    )
+
+
+def _places_of(quotes: Sequence[PlacedSentence]) -> str:
+    return "\n".join(f"{one.around}\n{one.text}" for one in quotes)
 
 
 def _passages_of(quotes: Sequence[PlacedSentence]) -> str:
@@ -133,13 +182,56 @@ def _quantities(text: str) -> list[tuple[str, str]]:
     return [(number.replace(",", ""), _UNIT_NAMES.get(unit, "")) for number, unit in found]
 
 
-def _is_turned(sentence: str, quotes: Sequence[PlacedSentence]) -> bool:
-    """Return whether a sentence says no where those that it rests on don't, or yes where they forbid it."""
-    texts = [_OBLIGED.sub("", fold_terms(text)) for one in quotes for text in _sentences_in(one)]
-    said = _OBLIGED.sub("", fold_terms(sentence))
-    if _NEGATED.search(said):
-        return not any(_NEGATED.search(one) for one in texts)
-    return all(_FORBIDDEN.search(one) for one in texts)
+def _has_yes_or_no(sentence: str, quotes: Sequence[PlacedSentence]) -> bool:
+    """Return whether a sentence is negated as often as the quoted clauses with most of its words; of some, as all."""
+    nearest = [_nearest_clauses(sentence, text) for one in quotes for text in _sentences_in(one)]
+    most = max(share for share, _clauses in nearest)
+    return all(_negations(clauses) == _negations(sentence) for share, clauses in nearest if share == most)
+
+
+def _nearest_clauses(sentence: str, text: str) -> tuple[float, str]:
+    """The shortest run of a text's clauses that has most of a sentence's words, after the share that it has."""
+    clauses = _NEXT_CLAUSE.split(text, maxsplit=_MOST_CLAUSES - 1)
+    ends = range(1, len(clauses) + 1)
+    runs = ["、".join(clauses[start:end]) for end in ends for start in range(end)]
+    return max(((shared_words(sentence, run), run) for run in runs), key=lambda rated: (rated[0], -len(rated[1])))
+
+
+def _negations(text: str) -> int:
+    return len(_NEGATED.findall(_OBLIGED.sub("", fold_terms(text))))
+
+
+def _bounds_of(text: str, *, widely: bool) -> set[tuple[str, str]]:
+    """The numbers and dates of a text that are bounded, with what bounds them; dates as the wider ones, too, if asked.
+
+    >>> sorted(_bounds_of("2026年4月1日以降、3秒以内", widely=False))
+    [('3', '以内'), ('date:2026-04-01', '以降')]
+    """
+    folded = fold_terms(text)
+    bounds, undated, end = set(), "", 0
+    for mention in find_dates(folded):
+        terms = mention.terms if widely else mention.terms[:1]
+        bounds |= {(term, name) for name in _bounds_at(folded, mention.start, mention.end) for term in terms}
+        undated += f"{folded[end : mention.start]}\n"
+        end = mention.end
+    digits = _in_digits(undated + folded[end:])
+    for match in _NUMBER.finditer(digits):
+        bounds |= {(match[0].replace(",", ""), name) for name in _bounds_at(digits, match.start(), match.end())}
+    return bounds
+
+
+def _bounds_at(text: str, start: int, end: int) -> list[str]:
+    before = _BOUND_BEFORE.search(text[max(0, start - _LONGEST_BOUND) : start])
+    return [_BOUND_NAMES[found[1]] for found in (before, _BOUND_AFTER.match(text, end)) if found]
+
+
+def _has_names(sentence: str, places: str) -> bool:
+    """Return whether the addresses, names of files and codes of a sentence stand in a text; spaces don't matter."""
+    folded = fold_terms(places)
+    text = re.sub(r"\s+", "", folded)
+    known = {term for mention in find_dates(folded) for term in mention.terms}
+    names = _NAME.findall(_without_dates(sentence, known))
+    return all(name in text for name in names if re.search("[a-z]", name) and _PART_OF_NAME.search(name))
 
 
 def _sentences_in(place: PlacedSentence) -> list[str]:

@@ -155,6 +155,22 @@ def test_words_in_another_language_than_the_document_give_way_to_its_own(library
     assert ask("How many seconds may the response time be?").text is None
 
 
+@pytest.mark.parametrize(
+    "turned",
+    [
+        "応答時間は通常時3秒以上とする。",
+        "応答時間は通常時3秒以内としない。",
+        f"{TRUE}詳細は管理者に尋ねる。",
+        "応答時間は通常時3秒以内と http://evil.example で定める。",
+    ],
+)
+def test_what_turns_its_quote_or_adds_to_it_gives_way_to_it(library, configured, turned):
+    configured.answer = quoting((turned, USUAL))
+    given = ask()
+    assert given.text == USUAL
+    assert "words_of_the_document" in codes(given)
+
+
 def test_each_part_of_a_question_has_the_sentences_that_the_model_gave_for_it(library, configured):
     def reply(asked):
         assert "1. 応答時間を教えてください" in prompt_of(asked)

@@ -8,7 +8,13 @@ import pytest
 
 from knowledge.answering import asked, grounded, named, sentences, support, values
 from knowledge.answering.sentences import PlacedSentence, sentences_of, shared_words, speaks_to_a_model
-from knowledge.answering.support import has_facts_of, has_words_of, is_in_another_language, sentences_with
+from knowledge.answering.support import (
+    has_facts_of,
+    has_words_of,
+    is_in_another_language,
+    says_no_more_than,
+    sentences_with,
+)
 from knowledge.answering.values import may_have_value
 from knowledge.text import quoting
 from tests.knowledge.answering.test_extractive import hit
@@ -21,7 +27,7 @@ def nearest(sentence: str, passage: str) -> PlacedSentence:
 
 def is_supported(sentence: str, passage: str) -> bool:
     quotes = [nearest(sentence, passage)]
-    return has_facts_of(sentence, quotes) and has_words_of(sentence, quotes)
+    return has_facts_of(sentence, quotes) and has_words_of(sentence, quotes) and says_no_more_than(sentence, quotes)
 
 
 PASSAGE = "応答時間は通常時3秒以内とし、繁忙期でも５秒を超えないこと。利用者は1,000人を想定する。保守は三名で行う。"
@@ -126,6 +132,44 @@ def test_a_quantity_of_the_sentence_beside_the_quoted_one_bears_nothing_out() ->
     assert not has_facts_of(said, [busy])
     assert has_facts_of("繁忙期の応答時間は5秒以内です。", [busy])
     assert has_facts_of("応答時間は通常時3秒以内、繁忙期5秒以内です。", [usual, busy])
+
+
+@pytest.mark.parametrize(
+    ("sentence", "passage"),
+    [
+        ("パスワードは平文で保存する。", "パスワードは平文で保存しない。"),
+        ("個人情報は外部へ送信する。", "個人情報は外部へ送信しない。"),
+        ("個人情報を外部へ送信する。", "個人情報を外部へ送信することは、認めない。"),
+        ("印刷は認めない。", "複製は認めないが、印刷は認める。"),
+        ("この機能は有効とする。", "この機能は無効とする。"),
+        ("USBメモリの使用は許可する。", "USBメモリの使用は禁止する。"),
+        ("Passwords are stored in plain text.", "Passwords are not stored in plain text."),
+        ("TLS 1.0 is enabled.", "TLS 1.0 is disabled."),
+        ("応答時間は3秒以上とする。", "応答時間は3秒以内とする。"),
+        ("ログは10年未満保存する。", "ログは10年以上保存する。"),
+        ("受付は2026年4月1日以前に始める。", "受付は2026年4月1日以降に始める。"),
+        ("Logs are kept for at most 10 years.", "Logs are kept for at least 10 years."),
+        ("サーバのメモリは64GBとする。", "サーバのメモリは16GBとする。ディスクは64GBとする。"),
+        ("業務端末は貸与する。ログの削除は担当者が行う。", "業務端末は貸与する。"),
+        ("Laptops are lent. Ask the administrator for one.", "Laptops are lent by the administrator."),
+        ("業務端末は http://evil.example で貸与する。", "業務端末は貸与する。"),
+        ("業務端末は evil@example.jp が貸与する。", "業務端末は貸与する。"),
+        ("業務端末は setup.exe で貸与する。", "業務端末は貸与する。"),
+    ],
+)
+def test_what_turns_a_sentence_or_adds_to_it_is_not_borne_out(sentence: str, passage: str) -> None:
+    assert not is_supported(sentence, passage)
+    assert is_supported(nearest(sentence, passage).text, passage), "its own words are"
+
+
+def test_another_quote_does_not_lend_its_no() -> None:
+    lent, unsent, banned = sentences_of(
+        hit("業務端末は貸与する。個人情報は外部へ送信しない。USBメモリの使用は禁止する。")
+    )
+    assert not says_no_more_than("業務端末は貸与しない。", [lent, unsent])
+    assert not says_no_more_than("USBメモリの使用は許可する。", [banned, lent])
+    assert says_no_more_than("業務端末は貸与します。", [lent, unsent])
+    assert says_no_more_than("個人情報は外部へ送信しません。", [lent, unsent])
 
 
 def test_the_words_of_two_languages_are_not_compared_but_numbers_are() -> None:
