@@ -49,15 +49,19 @@ class CuratedRowsMixin:
 
 
 class PlaceField(forms.IntegerField):
-    """A place in an order: stored from 0, shown and typed from 1. Who types 0 means the first place as well."""
+    """A place in an order: stored from ``first``, shown and typed from 1. Who types 0 means the first place as well."""
+
+    def __init__(self, *, first: int, **given: Any) -> None:  # noqa: ANN401 (Django's options)
+        super().__init__(**given)
+        self.first = first
 
     def prepare_value(self, value: Any) -> Any:  # noqa: ANN401 (Django's signature)
         """Give what is shown; what was typed stays."""
-        return value + 1 if isinstance(value, int) else value
+        return value - self.first + 1 if isinstance(value, int) else value
 
     def to_python(self, value: Any) -> int | None:  # noqa: ANN401 (Django's signature)
         place = super().to_python(value)
-        return None if place is None else max(place - 1, 0)
+        return None if place is None else max(place - 1, 0) + self.first
 
 
 class OrderedRowsMixin:
@@ -68,6 +72,8 @@ class OrderedRowsMixin:
 
     order_by: str
     """The field that holds the place of a row."""
+    first_place = 0
+    """What that field holds in the first row."""
 
     class Media:
         js = ("hub/order_rows.js",)
@@ -79,7 +85,13 @@ class OrderedRowsMixin:
         formset = super().get_formset(request, obj, **kwargs)  # type: ignore[misc]
         if may_order:
             given = formset.form.base_fields[self.order_by]
-            place = PlaceField(label=given.label, required=given.required, initial=given.initial, widget=given.widget)
+            place = PlaceField(
+                first=self.first_place,
+                label=given.label,
+                required=given.required,
+                initial=max(given.initial or 0, self.first_place),
+                widget=given.widget,
+            )
             formset.form.base_fields[self.order_by] = place
             place.widget.attrs |= {"data-place": "", "data-up": _("Move up"), "data-down": _("Move down"), "min": 1}
             place.widget.attrs["data-moved"] = _("Now in place {place} of {all}")
@@ -94,7 +106,7 @@ class OrderedRowsMixin:
 
     @admin.display(description=_("position"))
     def place(self, row: Any) -> int:  # noqa: ANN401 (of the subclass' model)
-        return int(getattr(row, self.order_by)) + 1
+        return int(getattr(row, self.order_by)) - self.first_place + 1
 
 
 def _named(fields: Any, name: str, instead: str) -> Any:  # noqa: ANN401 (a field's name, or lines of them)

@@ -18,6 +18,7 @@ from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.safestring import SafeString
+from django.utils.timezone import localtime
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_GET, require_POST
 from unfold.widgets import UnfoldAdminFileFieldWidget, UnfoldAdminTextInputWidget
@@ -356,8 +357,9 @@ class OntologyAdmin(ReadOnlyMixin, HubModelAdmin):
 
     @admin.display(description=_("created"), ordering="created_at")
     def created(self, ontology: Ontology) -> str:
-        return f"{ontology.created_at:%Y-%m-%d} {ontology.created_by}"
+        return f"{localtime(ontology.created_at):%Y-%m-%d} {ontology.created_by}"
 
     @admin.display(description=_("published"), ordering="published_at")
     def published(self, ontology: Ontology) -> str:
-        return f"{ontology.published_at:%Y-%m-%d} {ontology.published_by}" if ontology.published_at else "-"
+        at = ontology.published_at
+        return f"{localtime(at):%Y-%m-%d} {ontology.published_by}" if at else "-"

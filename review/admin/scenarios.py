@@ -101,7 +101,7 @@ class StepInline(OrderedRowsMixin, CuratedRowsMixin, HubStackedInline):
     """The steps of a version; they change with it, while it is a draft."""
 
     model = ScenarioStep
-    order_by = "position"
+    order_by, first_place = "position", 1
     fields = (
         ("position", "action"),
         ("page", "proof"),

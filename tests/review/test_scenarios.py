@@ -180,12 +180,14 @@ def test_a_curator_edits_a_draft_with_its_steps_and_publishes_it():
     formset = client.get(change).context["inline_admin_formsets"][0].formset
     fields = {name: form[name].value() for name in form.fields} | {"document_types": "basic_design", "reason": "短縮"}
     fields |= {f"steps-{name}": formset.management_form[name].value() for name in formset.management_form.fields}
+    assert [part["position"].value() for part in formset.forms] == list(range(1, 10))
     for part in formset.forms:
         fields |= {part.add_prefix(name): part[name].value() or "" for name in part.fields}
     answer = client.post(change, fields | {"steps-0-title_ja": "ファイルを登録する", "steps-8-DELETE": "on"})
     assert answer.status_code == 302
     draft = Scenario.objects.get(code=CODE, status="draft")
     assert (draft.steps.count(), draft.steps.first().title_ja, draft.reason) == (8, "ファイルを登録する", "短縮")
+    assert list(draft.steps.values_list("position", flat=True)) == list(range(1, 9))
     client.post(reverse("admin:review_scenario_publish", args=[draft.pk]))
     assert scenarios.get_scenario(local_operator(), CODE).pk == draft.pk
     assert "_save" not in client.get(change).content.decode()

@@ -15,7 +15,8 @@
     patterns: {
       read: (line) => line.match(/^(必須|禁止|required|forbidden)\s*[:：]\s*(.*)$/i)?.slice(1),
       write: ([wanted, pattern]) => (pattern ? `${wanted}: ${pattern}` : ""),
-      empty: ["必須", ""],
+      // Where the rule of forbidden patterns alone is chosen, a new one is forbidden: as a required one nobody would look at it.
+      get empty() { return [isRuleChosen("pattern.forbidden") && !isRuleChosen("pattern.required") ? "禁止" : "必須", ""]; },
     },
     terms: {
       read: (line) => line.match(/^(.+?)\s*(?:→|->|=>|⇒)\s*(.*)$/)?.slice(1),
@@ -30,6 +31,11 @@
     rules: { read: (line) => [line], write: ([line]) => line, empty: [""] },
   };
   const PARTS = JSON.parse(document.getElementById("hub-parts").textContent);
+
+  function isRuleChosen(id) {
+    const lines = form.querySelector('[data-lines="rules"] textarea').value.split("\n");
+    return lines.some((line) => line.trim().split(/[\s{]/)[0] === id);
+  }
 
   function button(text, name, act) {
     const made = document.createElement("button");

@@ -126,3 +126,27 @@ def test_a_pattern_becomes_a_published_item_on_one_page_by_the_keyboard(
         assert browser.execute_script(RUNS_OFF) == []
     finally:
         resize(browser, 1280)
+
+
+def test_a_new_pattern_is_forbidden_where_only_the_rule_of_forbidden_ones_is_chosen(
+    page: Any,
+    tmp_path: Path,
+    live_server: Any,
+) -> None:
+    """As a required one it was stored and published, and no rule looked at it."""
+    code = review_text(tmp_path, "# 基本設計書\n\n## 1. 目的\n\n示す。\n").checklist_version.checklist.code
+    browser = page("admin:index")
+    browser.get(live_server.url + reverse("admin:review_workbench") + f"?checklist={code}")
+
+    def chosen_for(*rules: str) -> str:
+        """Choose rules, each in a line of its own, add a pattern, and see what it would be."""
+        browser.refresh()
+        for rule in rules:
+            browser.find_element(By.CSS_SELECTOR, "[data-lines=rules] .hub-line-add").click()
+            press(browser, rule)
+        browser.find_element(By.CSS_SELECTOR, "[data-lines=patterns] .hub-line-add").click()
+        return str(browser.find_elements(By.CSS_SELECTOR, ".hub-line-wanted")[-1].get_attribute("value"))
+
+    assert chosen_for() == "必須"
+    assert chosen_for("pattern.forbidden") == "禁止"
+    assert chosen_for("pattern.forbidden", "pattern.required") == "必須"
