@@ -1,4 +1,4 @@
-"""A headless Chromium for the tests of pages: started once in a process, and as if new for each test."""
+"""A headless Chromium for the tests of pages: started once for a file, and as if new for each test."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ def open_chromium(**preferences: int) -> WebDriver:
     return webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def started_chromium(django_db_setup: None) -> Iterator[WebDriver]:
-    """A browser that is gone before the database is: the connections that it keeps have sessions there."""
+    """A browser for the tests of one file: what its connections hold of the database, no other file may meet."""
     opened = open_chromium()
     yield opened
     opened.quit()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import stat
 import threading
+import time
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -41,12 +42,30 @@ TEXT = "# 設計\n\n監視は五分ごとに行い、異常は当番へ連絡す
 
 @pytest.fixture
 def document(tmp_path):
+    wait_until_alone()
     return upload_text(local_operator(), tmp_path, TEXT, name="設計書.md").document
 
 
 @pytest.fixture
 def folder(tmp_path):
     return tmp_path / "backups"
+
+
+def wait_until_alone() -> None:
+    """Wait until a live server has closed the sessions of a browser that has gone: a restore refuses others."""
+    end = time.monotonic() + 20
+    while other_sessions():
+        assert time.monotonic() < end, "somebody else uses the database of the tests"
+        time.sleep(0.02)
+
+
+def other_sessions() -> int:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
+            " AND backend_type = 'client backend' AND pid <> pg_backend_pid()"
+        )
+        return int(cursor.fetchone()[0])
 
 
 def back_up(folder: Path, **options):
