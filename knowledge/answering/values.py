@@ -11,6 +11,7 @@ from sudachipy import SplitMode
 from knowledge.answering.asked import AskedThing, Wanted, kind_asked_outright
 from knowledge.text.folding import fold_terms, normalise
 from knowledge.text.morphology import MAX_INPUT_CHARACTERS, tokenizer
+from knowledge.text.numerals import NUMERAL
 
 _COUNT = r"(?:\d+(?:[.,]\d+)*|[〇一二三四五六七八九十百千数]+)[十百千万億兆]*"
 _NUMBER = re.compile(
@@ -19,10 +20,11 @@ _NUMBER = re.compile(
 )
 # A number with what stands behind it: 5回 is another one than 5分.
 _COUNTED = re.compile(r"\d+(?:[.,:/-]\d+)*\s?[^\W\d]{0,3}")
-_EN_NUMBER = re.compile(
-    r"\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|hundreds?|thousands?"
-    r"|millions?|billions?|half|dozens?|once|twice)\b"
+_EN_WORDS = (
+    "two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|hundreds?|thousands?"
+    "|millions?|billions?|half|dozens?|once|twice"
 )
+_EN_NUMBER = re.compile(rf"\b(?:{_EN_WORDS})\b")
 # Units that stand for each other, or for what has no unit of its own.
 _ALIKE: Mapping[str, str] = {
     "人": "[人名]", "名": "[人名]", "人中": "[人名]", "パーセント": "(?:%|パーセント|割)", "%": "(?:%|パーセント|割)",
@@ -147,10 +149,9 @@ def value_places(text: str, question: str, asked: AskedThing) -> list[tuple[int,
 
 # What says how many or when without a digit.
 _AMOUNT = re.compile(
-    r"[〇一二三四五六七八九十百千万億]|半|両|複数|数[人名件回個台社種か]|[全各毎]|すべて|多く|ゼロ|無制限"
-    r"|\b(?:one|single|both|all|every|each|several|few|many|much|couple|pair|unlimited|first|last|half|once|twice"
-    r"|two|three|four(?:teen)?|five|six(?:teen|ty)?|seven(?:teen|ty)?|eight(?:een|y)?|nine(?:teen|ty)?|ten|eleven"
-    r"|twelve|thirteen|fifteen|twenty|thirty|forty|fifty|hundreds?|thousands?|millions?|billions?|dozens?)\b"
+    rf"{NUMERAL}|[万億]|半|両|複数|数[人名件回個台社種か]|[全各毎]|すべて|多く|ゼロ|無制限|\b(?:{_EN_WORDS}"
+    r"|thirteen|fifteen|(?:four|six|seven|nine)teen|(?:six|seven|nine)ty|eight(?:een|y)"
+    r"|one|single|both|all|every|each|several|few|many|much|couple|pair|unlimited|first|last)\b"
 )
 _MOMENT = re.compile(
     r"[年月週日曜朝昼夜夕春夏秋冬時前後中頃際期度毎間]|ころ|ごろ|まで|から|とき|ながら|たら|すぐ"

@@ -17,13 +17,13 @@ MOST_NAMED = 5
 
 def overtaken_in_words(overtaken: Sequence[Conflict], facts: ReviewOut, names: Mapping[str, str], *, saved: int) -> str:
     """Say in the active language which rows stayed as somebody else left them, and how many are ``saved``."""
-    told = [_row_in_words(one, facts, names) for one in overtaken[:MOST_NAMED]]
+    lines = [_row_in_words(one, facts, names) for one in overtaken[:MOST_NAMED]]
     if len(overtaken) > MOST_NAMED:
-        told.append(_("And {number} more.").format(number=len(overtaken) - MOST_NAMED))
+        lines.append(_("And {number} more.").format(number=len(overtaken) - MOST_NAMED))
     if saved:
-        told.insert(0, _("Saved: {saved}. Not saved: {left}.").format(saved=saved, left=len(overtaken)))
+        lines.insert(0, _("Saved: {saved}. Not saved: {left}.").format(saved=saved, left=len(overtaken)))
     between = in_language("", " ")
-    return between.join([*told, _("Look at it, and decide anew if you see it otherwise.")])
+    return between.join([*lines, _("Look at it, and decide anew if you see it otherwise.")])
 
 
 def _row_in_words(conflict: Conflict, facts: ReviewOut, names: Mapping[str, str]) -> str:

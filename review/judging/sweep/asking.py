@@ -73,7 +73,7 @@ class Sweep:
     _unverified: int = 0
     _facts: int = 0
     _related: tuple[RelatedSection, ...] = ()
-    _told: tuple[str, ...] = ()
+    _found_before: tuple[str, ...] = ()
 
     @property
     def _target(self) -> RuleInput:
@@ -89,8 +89,8 @@ class Sweep:
         found = distinct(self._proposals, subject)
         tested = self._test(found, subject, most=MAX_REFUTED)
         if self.is_complete and is_short(subject, tokens=self.reader.tokens):
-            # what the last reading finds rests on what it is told
-            self._told = tuple(one.message for one in found if not one.rests_on)
+            # what the last reading finds rests on what it is given
+            self._found_before = tuple(one.message for one in found if not one.rests_on)
             self._read_for(subject, (last_round(self.categories),))
             left = distinct(self._proposals, subject, known=found)
             tested += self._test(left, subject, most=max(MAX_REFUTED - len(found), 0))
@@ -168,7 +168,7 @@ class Sweep:
                 related=related,
                 tokens=tokens,
                 prompt=reader.prompts.sweep,
-                told=self._told,
+                found=self._found_before,
                 repair=repair,
             )
 

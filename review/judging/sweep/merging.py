@@ -191,7 +191,7 @@ def _order(one: Examined, subject: Subject) -> tuple[bool, int, int, str]:
 
 
 def is_same_matter(proposal: Proposal, rule: RuleFinding, subject: Subject) -> bool:
-    """Tell whether a rule has found it, as grave or graver: the topic that both call missing, or, where neither names
+    """Return whether a rule has found it, as grave or graver: the topic that both call missing, or, where neither names
     what is missing, a finding on the sentences that it quotes.
 
     Of a topic that is treated after all a proposal may name what is left out: it is the same only where it calls the

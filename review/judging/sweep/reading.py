@@ -21,7 +21,7 @@ from review.judging.overview import cut_stretches
 from review.judging.plan import REPAIRS, fenced_passages, messages_of, place_of, tokens_of_passage
 from review.judging.reading import find_in_passages, find_quote
 from review.judging.sweep.check_list import OBSERVED_TOKENS, Point, check_list_text
-from review.judging.sweep.wanted import TASK, TOLD_TOKENS, rules_text, told_text, wanted_text
+from review.judging.sweep.wanted import FOUND_TOKENS, TASK, found_text, rules_text, wanted_text
 from review.judging.types import Passage
 from review.judging.unseen import overlaps, shown_text
 from review.rules.prompt_injection import reads_as_instruction
@@ -85,7 +85,7 @@ class Proposal:
 class Round:
     """One reading of the whole document, for some categories; with the related documents at hand or without.
 
-    ``is_last``: it is told what the readings before it found, and looks for what they left.
+    ``is_last``: it is given what the readings before it found, and looks for what they left.
     """
 
     categories: tuple[str, ...]
@@ -212,7 +212,7 @@ def plan_readings(
             OBSERVED_TOKENS
             + (min(tokens // FACTS_SHARE, number * MAX_FACTS * TOKENS_OF_FACT))
             + (tokens // RELATED_SHARE if reading.shows_related else 0)
-            + (TOLD_TOKENS if reading.is_last else 0),
+            + (FOUND_TOKENS if reading.is_last else 0),
         )
         for reading in rounds
         for number, part in enumerate(cut_parts(subject.text, subject.bodies, tokens=part_tokens(tokens, reading)))
@@ -228,10 +228,10 @@ def reading_request(
     related: Sequence[RelatedPassage],
     tokens: int,
     prompt: str,
-    told: Sequence[str] = (),
+    found: Sequence[str] = (),
     repair: str = "",
 ) -> LlmRequest:
-    """Ask for the facts of a part and the findings that it shows; the last reading for others than were ``told``.
+    """Ask for the facts of a part and the findings that it shows; the last reading for others than were ``found``.
 
     The same part, facts and findings give the same request.
     """
@@ -240,7 +240,7 @@ def reading_request(
     outline = _outline(subject.bodies, tokens=tokens // OUTLINE_SHARE)
     known = "\n".join(map(_fact_line, fit_facts(facts, tokens=tokens // FACTS_SHARE)))
     asked = check_list_text(subject.points)
-    before = told_text(told)
+    before = found_text(found)
     fence = fence_of([*shown, *beside, outline, known, asked, before])
     material = [
         *([fenced(asked, label=CHECK_LIST, place="what the document is held against", fence=fence)] if asked else []),

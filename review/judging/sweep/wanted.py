@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from hub.llm.tokens import estimate_text_tokens
 
 # What a request holds of what the readings before it found.
-TOLD_TOKENS = 8000
+FOUND_TOKENS = 8000
 
 WANTED = {
     "traceability": "traceability: a requirement, decision or id that the document leaves without its counterpart, a "
@@ -101,10 +101,10 @@ def rules_text(
     )
 
 
-def told_text(found: Sequence[str]) -> str:
+def found_text(found: Sequence[str]) -> str:
     """What the readings before found, a line each, the first ones as far as they fit."""
     lines: list[str] = []
-    left = TOLD_TOKENS
+    left = FOUND_TOKENS
     for message in found:
         line = f"- {message}"
         left -= estimate_text_tokens(line) + 1

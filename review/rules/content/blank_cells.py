@@ -10,7 +10,7 @@ from knowledge.text.merged_cells import merged_cells
 from knowledge.text.outline import apparatus, inside
 from knowledge.text.tables import Row, Table, read_table
 from knowledge.types.documents import Block, BlockKind
-from review.rules.content.unfilled import MARKS, Unfilled
+from review.rules.content.unfilled import Unfilled, are_marks
 from review.types import RuleInput, Span
 
 # Columns in which most rows have nothing to say, though the others of this table do; and marks, where nothing is no.
@@ -54,7 +54,7 @@ def _blank(table: Table, block: Block) -> dict[tuple[int, int], tuple[str, Row]]
     # What a cell above reaches into is said there.
     reached = {(line, column) for column, top, last in merged_cells(block.merged) for line in range(top + 1, last + 1)}
     said = [[texts[column] for _, texts in entries if texts[column]] for column in range(len(heads))]
-    is_marked = [sum(text in MARKS for text in texts) * 2 > len(texts) for texts in said]
+    is_marked = [are_marks(texts) for texts in said]
     found: dict[tuple[int, int], tuple[str, Row]] = {}
     for line, column in sorted({*_alone(entries, len(heads)), *_between(entries)} - reached):
         texts, head = grid[line], heads[column]

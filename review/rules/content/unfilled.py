@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, zip_longest
 
@@ -52,7 +52,7 @@ _FILLED_LATER = re.compile(
     r"備考|注記?|補足|摘要|メモ|コメント|結果|判定|実施|実績|確認|検証|承認|エラー|障害|不具合|対応[日者]|完了|回目|回答|初期値|既定値|デフォルト|例$|必須|任意|有無|可否|フラグ|キー|key"
 )
 _IDENTIFIER = re.compile(r"(?=.{0,3}[A-Za-zＡ-Ｚ])[A-Za-zＡ-Ｚ]{1,6}[-_]?[0-9０-９]{2,6}")
-MARKS = frozenset("○◯〇●◎×✕✓✔☑△▲*CRUDcrud")
+_MARKS = frozenset("○◯〇●◎×✕✓✔☑△▲*CRUDcrud")
 _FEWEST_ROWS, _FEWEST_HEADS, _ROWS_SHOWN = 3, 3, 3
 # What is counted and not named: （その他2テーブル）.
 _UNNAMED = re.compile(
@@ -177,8 +177,12 @@ def _bare_columns(table: Table) -> Iterator[Unfilled]:
 
 def _is_matrix(table: Table) -> bool:
     """Whether marks tell which row goes with which column, so that an empty column says none."""
-    said = [cell.text.strip() for row in table.rows for cell in row.cells[1:] if cell.text.strip()]
-    return sum(text in MARKS for text in said) * 2 > len(said)
+    return are_marks([cell.text.strip() for row in table.rows for cell in row.cells[1:] if cell.text.strip()])
+
+
+def are_marks(said: Sequence[str]) -> bool:
+    """Whether more than half of what cells say is marks, ○ or CRUD."""
+    return sum(text in _MARKS for text in said) * 2 > len(said)
 
 
 def _bare_members(table: Table) -> Iterator[Unfilled]:

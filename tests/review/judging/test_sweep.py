@@ -34,7 +34,7 @@ from review.judging.sweep.reading import (
     rounds_for,
 )
 from review.judging.sweep.refuting import Examined, group_proposals, most_tests, read_verdicts
-from review.judging.sweep.wanted import TOLD_TOKENS, told_text
+from review.judging.sweep.wanted import FOUND_TOKENS, found_text
 from review.judging.types import Passage
 from review.judging.unseen import NOTHING_UNFIT
 from review.models import Finding, Review
@@ -210,9 +210,9 @@ def test_what_takes_more_than_half_of_a_request_is_not_read_once_more(document, 
 
 def test_the_last_reading_is_told_as_much_as_fits() -> None:
     line = "取り置きの期間が7日と10日で食い違う。" * 5
-    told = told_text([f"{number} {line}" for number in range(1000)])
-    assert estimate_text_tokens(told) <= TOLD_TOKENS
-    assert told.startswith("- 0 ")
+    shown = found_text([f"{number} {line}" for number in range(1000)])
+    assert estimate_text_tokens(shown) <= FOUND_TOKENS
+    assert shown.startswith("- 0 ")
 
 
 def test_what_the_last_reading_finds_is_new_or_left_out_and_numbered_on() -> None:

@@ -12,13 +12,13 @@ RULE = "coverage.empty_section"
 LEVELS = ("高|業務が止まる|15分以内", "中|一部が遅い|", "低|影響がない|翌営業日", "記録|警告だけ|月次で見る")
 
 
-def told(text: str) -> list[str]:
+def found_in(text: str) -> list[str]:
     findings = outcome_of(RULE, rule_input(f"# 設計書\n\n## 1. 一覧\n\n{text}\n")).findings
     return [found.message.ja for found in findings if found.data.get("certainty_kind") == "cells"]
 
 
 def test_the_one_empty_cell_of_a_column_is_told_by_its_row_and_column():
-    assert told(table("重大度|影響|着手", *LEVELS)) == ["表の「中・着手」が空です（ほかの行では埋まっています）。"]
+    assert found_in(table("重大度|影響|着手", *LEVELS)) == ["表の「中・着手」が空です（ほかの行では埋まっています）。"]
 
 
 def test_a_cell_that_rows_filled_alike_stand_around_is_told_though_others_of_the_column_are_empty():
@@ -26,7 +26,7 @@ def test_a_cell_that_rows_filled_alike_stand_around_is_told_though_others_of_the
     rows[3] = "3-4|値を4にする|4と出る|"
     skipped = ["4-1|対象外のため行わない||", "4-2|対象外のため行わない||"]
 
-    assert told(table("ケースNo|操作|期待結果|結果", *rows, *skipped)) == [
+    assert found_in(table("ケースNo|操作|期待結果|結果", *rows, *skipped)) == [
         "表の「値を4にする・結果」が空です（ほかの行では埋まっています）。"
     ]
 
@@ -45,7 +45,7 @@ def test_a_cell_that_rows_filled_alike_stand_around_is_told_though_others_of_the
     ],
 )
 def test_remarks_marks_short_tables_totals_fillers_and_first_columns_are_no_gaps(text: str):
-    assert told(text) == []
+    assert found_in(text) == []
 
 
 def test_what_a_merged_cell_reaches_into_is_no_gap():

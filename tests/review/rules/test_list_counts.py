@@ -10,7 +10,7 @@ RULE = "consistency.total_mismatch"
 PARTS = table("クラス名|役割", *(f"Part{number}|{number}番目の処理" for number in range(1, 6)))
 
 
-def told(text: str) -> list[tuple[str, str]]:
+def found_in(text: str) -> list[tuple[str, str]]:
     return [(found.data["stated"], found.data["counted"]) for found in outcome_of(RULE, rule_input(text)).findings]
 
 
@@ -27,14 +27,14 @@ def told(text: str) -> list[tuple[str, str]]:
     ],
 )
 def test_a_number_is_held_against_the_list_on_its_things(said: str, expected: list[tuple[str, str]]):
-    assert told(f"# 設計書\n\n## 1. 構成\n\n{said}\n\n## 2. 部品一覧\n\n{PARTS}\n") == expected
+    assert found_in(f"# 設計書\n\n## 1. 構成\n\n{said}\n\n## 2. 部品一覧\n\n{PARTS}\n") == expected
 
 
 def test_a_list_of_some_of_the_things_and_one_in_two_tables_say_nothing_of_their_number():
     said = "# 設計書\n\n## 1. 構成\n\n部品（4 クラス）を置く。\n\n"
 
-    assert told(f"{said}## 2. 主要部品一覧\n\n{PARTS}\n") == []
-    assert told(f"{said}## 2. 部品一覧\n\n{PARTS}\n\n共通のもの。\n\n{PARTS}\n") == []
+    assert found_in(f"{said}## 2. 主要部品一覧\n\n{PARTS}\n") == []
+    assert found_in(f"{said}## 2. 部品一覧\n\n{PARTS}\n\n共通のもの。\n\n{PARTS}\n") == []
 
 
 @pytest.mark.parametrize(
@@ -47,4 +47,4 @@ def test_a_list_of_some_of_the_things_and_one_in_two_tables_say_nothing_of_their
     ],
 )
 def test_a_number_in_brackets_is_held_against_the_names_in_the_line_below(text: str, expected: list[tuple[str, str]]):
-    assert told(f"# 設計書\n\n{text}") == expected
+    assert found_in(f"# 設計書\n\n{text}") == expected
