@@ -26,7 +26,8 @@ CATEGORY_OF = {
     "wording": "style",
     "style": "style",
 }
-# Measured: 7 of 7 findings of a strong reader were right (docs/judging.md); the lower bound of that share at 95 %.
+# Measured: 7 of 7 findings of a strong reader were right (benchmarks/history/2026-11-first-shot-with-a-model.md); the
+# lower bound of that share at 95 %.
 CONFIDENCE = 0.646
 BASIS = Text(
     ja="言語モデルの通読による。引用はすべて本文で確かめ、反証の問いにも残った（測定では 7 件中 7 件が正しかった。"
