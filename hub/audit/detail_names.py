@@ -35,6 +35,7 @@ DETAIL_NAMES: Mapping[str, Promise] = {
     "documents": _("documents"),
     "duration_ms": _("duration"),
     "embedding_set": _("embedding set"),
+    "enabled": _("enabled"),
     "encrypted": _("encrypted"),
     "filename": _("file name"),
     "files": _("files"),

@@ -23,10 +23,10 @@ from hub.admin_site.asking import ask_first
 from hub.admin_site.base import HubModelAdmin, holders
 from hub.admin_site.pages import badge, errors_as_messages, principal_of, render_page, two_lines
 from hub.core.errors import Conflict
-from hub.core.languages import shown
-from knowledge.documents.batches import check_last_scan, scan_batch, scan_to_take_back, undo_scan
-from knowledge.documents.source_previews import preview_source
+from knowledge.admin.source_page import about_source, is_scanned, undo_in_words
+from knowledge.documents.batches import check_last_scan, scan_batch, undo_scan
 from knowledge.documents.source_schemas import TAKEN_BACK, ScanReportOut, scan_report_out
+from knowledge.documents.source_state import with_unread_count
 from knowledge.documents.sources import (
     SourceChanges,
     create_source,
@@ -66,13 +66,14 @@ class SourceAdmin(HubModelAdmin):
     may_delete = holders
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Source]:
-        return visible_sources(principal_of(request))
+        principal = principal_of(request)
+        return with_unread_count(principal, visible_sources(principal))
 
     def get_fields(self, request: HttpRequest, obj: Source | None = None) -> tuple[str, ...]:
-        """A new source is switched off; its page shows what it would take in until it has been scanned."""
+        """A new source is switched off; what its scans did is shown once there was one."""
         if obj is None:
             return tuple(name for name in FACTS if name != "enabled")
-        return (*FACTS, *REPORTED) if obj.report else FACTS
+        return (*FACTS, *REPORTED) if is_scanned(obj) else FACTS
 
     def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:  # noqa: ANN401
         """Say at the place of a source, before it is typed, what may be watched."""
@@ -134,9 +135,9 @@ class SourceAdmin(HubModelAdmin):
             request,
             title=_("Take back what the last scan took in, and switch off"),
             consequence=_(
-                "What the last scan took in is deleted, or is again as it was before; the source is switched off."
+                "What the scan named here took in is deleted, or is again as it was before; the source is switched off."
             ),
-            rows=[f"{source.name} ({source.location}): {self.result(source)}" for source in sources],
+            rows=[f"{source.name} ({source.location}): {undo_in_words(source) or '-'}" for source in sources],
             button=_("Take back"),
             leave=_own_page(request),
             said={_seen_field(source): batch for source, batch in seen.items()},
@@ -174,20 +175,12 @@ class SourceAdmin(HubModelAdmin):
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        """Show, above the form, what a first scan would go through, until there was one."""
+        """Show, above the form, whether the source is off, what of it could not be read, and what a scan would do."""
         source = self.get_object(request, unquote(object_id))
         context = extra_context or {}
         if source is not None:
-            context |= {"seen_field": _seen_field(source), "scan_to_take_back": scan_to_take_back(source)}
-        if request.method == "GET" and source is not None and not source.report and self.has_change_permission(request):
-            with errors_as_messages(request):
-                preview = preview_source(
-                    principal=principal_of(request),
-                    kind=source.kind,
-                    location=source.location,
-                    collection=source.collection.slug,
-                )
-                context |= {"preview": preview, "unreadable": [(path, shown(why)) for path, why in preview.unreadable]}
+            may_change = self.has_change_permission(request, source)
+            context |= {"seen_field": _seen_field(source), **about_source(request, source, may_change=may_change)}
         response: HttpResponse = super().change_view(request, object_id, form_url, context)
         return response
 
@@ -214,9 +207,15 @@ class SourceAdmin(HubModelAdmin):
         )
 
     @admin.display(description=_("files"))
-    def result(self, source: Source) -> str:
+    def result(self, source: Source) -> SafeString | str:
         report = scan_report_out(source.report)
-        return _counts(report) if report else "-"
+        if report is None:
+            return "-"
+        unread = source.__dict__["unread_count"]
+        if not unread:
+            return _counts(report)
+        said = _("{count} more could not be read after they were taken in")
+        return two_lines(_counts(report), said.format(count=unread))
 
     @admin.display(description=_("not taken in"))
     def failures(self, source: Source) -> SafeString | str:

@@ -91,7 +91,7 @@ class SourcePreviewOut(Schema):
 
 
 class UndoIn(Schema):
-    scan: ShortText = Field(description="which scan is meant: `report.scan` of the source as it was looked at")
+    scan: ShortText = Field(description="which scan is meant: `report.undo.scan` of the source as it was looked at")
 
 
 class SourcePatch(Schema):
@@ -175,8 +175,9 @@ def scan_source(request: HubRequest, name: str) -> HttpResponse:
 
 @router.post("/sources/{name}/undo", response=UndoneOut)
 def undo_scan(request: HubRequest, name: str, fields: UndoIn) -> UndoneOut:
-    """Take back what the last scan took in, and switch the source off (administrators); call again while ``left``. If
-    another scan than the named one is the last by now, nothing happens (409 ``scanned_meanwhile``).
+    """Take back what the last scan that took something in took in, and switch the source off (administrators); call
+    again while ``left``. If another scan than the named one is by now the last such, nothing happens (409
+    ``scanned_meanwhile``).
     """
     return undone_out(batches.undo_scan(request.principal, name, scan=fields.scan))
 

@@ -84,14 +84,14 @@ def undo_batch(principal: Principal, name: str) -> Undone:
 
 
 def undo_scan(principal: Principal, source: str, *, scan: str) -> Undone:
-    """Take back what the last scan of a source took in, and watch the source no longer: the next scan would take it in
-    again. What the scan retired stays retired. ``scan`` is the batch of the scan that is meant.
+    """Take back what the last scan of a source that took something in took in, and watch the source no longer: the next
+    scan would take it in again. What the scan retired stays retired. ``scan`` is the batch of the scan that is meant.
 
     What becomes of each document is as for :func:`undo_batch`, by the caller's own rights.
 
-    :raises NotFound: there is no such source that the caller curates, or its last scan took nothing in.
+    :raises NotFound: there is no such source that the caller curates, or no scan of it took anything in.
     :raises Forbidden: the caller does not say what is watched.
-    :raises Conflict: another scan than the one that was seen is the last by now.
+    :raises Conflict: another scan than the one that was seen is by now the last that took something in.
     """
     found = get_source(principal, source)
     principal.require_hub(HubRight.OPERATION)
@@ -100,32 +100,29 @@ def undo_scan(principal: Principal, source: str, *, scan: str) -> Undone:
         check_last_scan(last, scan)
         batch = UploadBatch.objects.filter(owner=None, name=scan).first()
         if batch is None:
-            raise NotFound(_('The last scan of "{name}" took nothing in.'), code="batch_not_found", name=source)
+            raise NotFound(
+                _('No scan of "{name}" took anything in that could be taken back.'), code="batch_not_found", name=source
+            )
         update_source(principal=principal, name=source, enabled=False)
     undone = _undo(principal, batch)
     if undone.left:
         return undone
     with transaction.atomic():  # it may have been switched on and scanned meanwhile
-        for last in Source.objects.select_for_update().filter(pk=found.pk, report__batch=batch.name):
-            last.report["state"] = TAKEN_BACK
+        for last in Source.objects.select_for_update().filter(pk=found.pk, report__undo__batch=batch.name):
+            last.report["undo"]["taken_back"] = True
+            if last.report.get("batch") == batch.name:
+                last.report["state"] = TAKEN_BACK
             last.save(update_fields=["report"])
     return undone
 
 
 def scan_batch(source: Source) -> str:
-    """The name of the batch of a source's last scan, which may have taken nothing in; empty before the first one."""
-    return str(source.report.get("batch", ""))
-
-
-def scan_to_take_back(source: Source) -> str:
-    """As :func:`scan_batch`; empty, too, when the scan took nothing in, or all of it was taken back. One query."""
-    name = scan_batch(source)
-    is_there = source.report.get("state") != TAKEN_BACK and UploadBatch.objects.filter(owner=None, name=name).exists()
-    return name if is_there else ""
+    """The name of the batch of a source's last scan that took something in, taken back or not; empty when none did."""
+    return str(source.report.get("undo", {}).get("batch", ""))
 
 
 def check_last_scan(source: Source, scan: str) -> None:
-    """Raise Conflict if the source's last scan is another than the one of the batch ``scan``."""
+    """Raise Conflict if the source's last scan that took something in is not the one of the batch ``scan``."""
     if scan_batch(source) != scan:
         raise Conflict(
             _('"{name}" was scanned again meanwhile. Look at what that scan took in before you take it back.'),

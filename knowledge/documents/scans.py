@@ -14,6 +14,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import DurationField, ExpressionWrapper, F, Q, Value
 from django.db.models.functions import Now
+from django.utils import timezone
 
 from hub.access.principals import system_principal
 from hub.access.services import record_event
@@ -23,7 +24,7 @@ from hub.core.languages import in_both
 from hub.core.lease import Lease, LeaseLost, claim, free
 from knowledge.documents.folder_reports import FolderReport
 from knowledge.documents.passes import Pass, Plan
-from knowledge.models import Source
+from knowledge.models import DocumentVersion, Source
 from knowledge.sources import open_source
 
 logger = logging.getLogger(__name__)
@@ -74,6 +75,8 @@ class _Scan:
         self._saved_at = time.monotonic()
         self._after = str(self._base.get("after", ""))
         self._batch = str(self._base.get("batch", "")) or new_id("scan")
+        undo = earlier.get("undo", {})
+        self._earlier_undo: dict[str, Any] = {} if undo.get("taken_back") else undo
 
     def run(self, *, until: float) -> bool:
         """Scan until the monotonic time ``until``; whatever goes wrong ends in the report."""
@@ -125,16 +128,26 @@ class _Scan:
         failures = [
             {"path": problem.path, "reason_ja": problem.ja, "reason_en": problem.en} for problem in report.problems
         ]
+        counts = {name: base.get(name, 0) + getattr(report, name) for name in COUNTS}
         return {
             "state": state,
-            **{name: base.get(name, 0) + getattr(report, name) for name in COUNTS},
+            **counts,
             "failed": base.get("failed", 0) + len(failures),
             "failures": [*base.get("failures", []), *failures][:MOST_FAILURES],
             "seconds": round(base.get("seconds", 0.0) + report.seconds, 3),
             "identity": self._identity,
             "after": self._after,
             "batch": self._batch,
+            "undo": self._undo(counts),
         }
+
+    def _undo(self, counts: dict[str, int]) -> dict[str, Any]:
+        """What can be taken back: this scan, once it has taken something in; before that what there was before it."""
+        versions = DocumentVersion.objects.filter(batch__owner=None, batch__name=self._batch)
+        if not (counts["new"] or counts["changed"]) or not versions.exists():
+            return self._earlier_undo
+        at = timezone.now().isoformat()
+        return {"batch": self._batch, "at": at, "new": counts["new"], "changed": counts["changed"]}
 
     def _save(self, **changes: object) -> None:
         self._write(report=self._as_json("running"), **changes)

@@ -27,10 +27,19 @@ class ScanFailureOut(BaseModel):
     reason: str
 
 
+class ScanUndoOut(BaseModel):
+    """The last scan that took something in, which can be taken back."""
+
+    scan: str = Field(description="its id, by which an undo says which scan is meant")
+    at: datetime = Field(description="when it ended; of one under way, when it last said how far it is")
+    new: int
+    changed: int
+
+
 class ScanReportOut(BaseModel):
     """What the last scan did, in numbers of files; of one under way, what it has done so far."""
 
-    scan: str | None = Field(description="which scan it was, for undoing it; null: of an older version of the hub")
+    scan: str | None = Field(description="which scan it was; null: of an older version of the hub")
     state: str = Field(description="running, completed, failed, or taken_back: undone as one")
     reason: str | None = Field(description="why the scan as a whole failed; nothing was retired then")
     new: int
@@ -40,6 +49,9 @@ class ScanReportOut(BaseModel):
     failed: int
     failures: list[ScanFailureOut] = Field(description="the first 100 files that were not taken in, and why")
     seconds: float
+    undo: ScanUndoOut | None = Field(
+        description="which scan an undo takes back: this one, or one before it when this one took nothing in"
+    )
 
 
 class SourceOut(BaseModel):
@@ -88,7 +100,16 @@ def scan_report_out(facts: dict[str, Any]) -> ScanReportOut | None:
         scan=facts.get("batch") or None,
         reason=facts.get(reason) or None,
         failures=[ScanFailureOut(path=failure["path"], reason=failure[reason]) for failure in facts["failures"]],
+        undo=scan_undo_out(facts),
     )
+
+
+def scan_undo_out(facts: dict[str, Any]) -> ScanUndoOut | None:
+    """The scan that a stored report says can be taken back; None when none took anything in, or it was taken back."""
+    undo = facts.get("undo", {})
+    if not undo or undo.get("taken_back"):
+        return None
+    return ScanUndoOut(scan=undo["batch"], at=undo["at"], new=undo["new"], changed=undo["changed"])
 
 
 def source_job(source: Source) -> JobOut:

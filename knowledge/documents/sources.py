@@ -79,7 +79,8 @@ def create_source(
     try:
         with transaction.atomic():
             row.save()
-            _record(principal, "SOURCE_CREATE", row, location=row.location, collection=collection)
+            place = {"location": row.location, "collection": collection}
+            _record(principal, "SOURCE_CREATE", row, **place, enabled=row.enabled)
             enqueue_on_commit("knowledge.scan_source", source_id=row.pk)
     except IntegrityError as error:
         raise Conflict(_('There is already a source "{name}".'), name=name) from error
@@ -95,6 +96,7 @@ def update_source(*, principal: Principal, name: str, **changes: Unpack[SourceCh
     principal.require_hub(HubRight.OPERATION)
     with transaction.atomic():
         source = Source.objects.select_for_update(of=["self"]).select_related("collection").get(pk=source.pk)
+        was_enabled = source.enabled
         if "enabled" in changes:
             source.enabled = changes["enabled"]
             if not source.enabled:  # a scan that is under way ends before it takes in more
@@ -108,14 +110,15 @@ def update_source(*, principal: Principal, name: str, **changes: Unpack[SourceCh
         if {"location", "chunk_options"} & changes.keys():
             _scan_afresh(source)
         source.save()
-        _record(principal, "SOURCE_CHANGE", source, changed=sorted(changes))
+        switched = {} if source.enabled == was_enabled else {"enabled": source.enabled}
+        _record(principal, "SOURCE_CHANGE", source, changed=sorted(changes), **switched)
     return source
 
 
 def _scan_afresh(source: Source) -> None:
     """Make a scan due that begins at the first file; one that is under way with the old settings loses its lease."""
     source.scanned_at, source.lease_token, source.lease_expires_at = None, "", None
-    source.report = {name: value for name, value in source.report.items() if name == "identity"}
+    source.report = {name: value for name, value in source.report.items() if name in ("identity", "undo")}
     enqueue_on_commit("knowledge.scan_source", source_id=source.pk)
 
 
@@ -211,7 +214,7 @@ def _move(source: Source, location: str) -> None:
     source.location, before = location, source.location
     if location != before:
         _refuse_second(source)
-        source.report = {}
+        source.report = {name: value for name, value in source.report.items() if name == "undo"}
         documents.update(source_root=location, source_stamp="")
 
 

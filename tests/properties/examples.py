@@ -38,7 +38,8 @@ def examples_of(review: Review, folder: Path, *, dataset_code: str = "cases") ->
         location=str(folder),
         collection=document.collection.slug,
     )
-    Source.objects.filter(pk=source.pk).update(report={"batch": SCAN})  # of a scan that took nothing in
+    undo = {"batch": SCAN, "at": "2026-03-31T09:00:00+09:00", "new": 0, "changed": 0}
+    Source.objects.filter(pk=source.pk).update(report={"undo": undo})  # of a scan that took nothing in
     UploadBatch.objects.create(owner=None, name=SCAN)
     for owner in User.objects.filter(is_superuser=True):
         UploadBatch.objects.create(owner=owner, name=FILES)

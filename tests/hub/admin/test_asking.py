@@ -38,11 +38,15 @@ def test_a_role_ends_after_the_page_that_names_it_was_answered() -> None:
     assert row.ended_by is not None
 
 
+def undo_of(scan: str) -> dict[str, object]:
+    return {"batch": scan, "at": "2026-03-01T09:00:00+09:00", "new": 27, "changed": 0}
+
+
 def test_a_scan_is_taken_back_after_the_page_that_names_its_source_was_answered() -> None:
     client = client_of(make_user("佐藤", is_superuser=True))
     batch = UploadBatch.objects.create(name="scan-1")
     source = Source.objects.create(
-        name="共有", kind="folder", location="/srv/共有", enabled=True, report={"batch": batch.name},
+        name="共有", kind="folder", location="/srv/共有", enabled=True, report={"undo": undo_of(batch.name)},
         collection=Collection.objects.get(slug="default"),
     )  # fmt: skip
     address = reverse("admin:knowledge_source_changelist")
@@ -62,7 +66,7 @@ def test_only_the_scan_that_the_page_showed_is_taken_back() -> None:
     for name in ("scan-1", "scan-2"):
         UploadBatch.objects.create(name=name)
     source = Source.objects.create(
-        name="共有", kind="folder", location="/srv/共有", enabled=True, report={**report, "batch": "scan-1"},
+        name="共有", kind="folder", location="/srv/共有", enabled=True, report={**report, "undo": undo_of("scan-1")},
         collection=Collection.objects.get(slug="default"),
     )  # fmt: skip
     page = client.get(reverse("admin:knowledge_source_change", args=[source.pk])).content.decode()
@@ -71,7 +75,7 @@ def test_only_the_scan_that_the_page_showed_is_taken_back() -> None:
     pressed = {"action": "undo_last_scan", "_selected_action": [source.pk], f"seen-{source.pk}": "scan-1"}
     asked = client.post(address, pressed)
     assert "新規 27" in asked.content.decode()
-    Source.objects.update(report={**report, "batch": "scan-2"})
+    Source.objects.update(report={**report, "undo": undo_of("scan-2")})
     for answer in (yes_to(asked), pressed):
         assert "もう一度スキャン" in client.post(address, answer, follow=True).content.decode()
         source.refresh_from_db()
@@ -96,7 +100,14 @@ def test_the_page_of_a_source_scans_it_and_says_what_happens_next(settings: Any)
     (refused,) = client.post(address, typed).context["adminform"].form.errors["location"]
     assert refused.startswith("/etc ")
     UploadBatch.objects.create(name="scan-1")
-    assert 'value="undo_last_scan"' in client.get(address).content.decode()
+    report["undo"] = undo_of("scan-1")
+    Source.objects.update(report=report)
+    page = client.get(address).content.decode()
+    assert 'value="undo_last_scan"' in page
+    assert "2026-03-01 09:00 の走査（新規 27、変更 0）" in page
+    assert "何も取り込んでいません" not in page
+    Source.objects.update(report={**report, "batch": "scan-3"})
+    assert "その後の走査は何も取り込んでいません" in client.get(address).content.decode()
     buttons = reverse("admin:knowledge_source_changelist")
     shown = {"_selected_action": [source.pk], "own_page": source.pk, f"seen-{source.pk}": "scan-1"}
     assert client.post(buttons, {**shown, "action": "scan_now"})["Location"] == address
@@ -104,7 +115,7 @@ def test_the_page_of_a_source_scans_it_and_says_what_happens_next(settings: Any)
     undo = {**shown, "action": "undo_last_scan"}
     asked = client.post(buttons, undo)
     assert asked.context["leave"] == address
-    Source.objects.update(report={**report, "batch": "scan-2"})
+    Source.objects.update(report={**report, "undo": undo_of("scan-2")})
     assert client.post(buttons, undo)["Location"] == address  # it says that another scan came
     Source.objects.update(report=report)
     assert client.post(buttons, yes_to(asked))["Location"] == address

@@ -83,7 +83,7 @@ def test_only_the_scan_that_was_seen_is_taken_back(call, folder):
         principal=local_operator(), name="資料室", location=str(folder), collection="default"
     )
     scans.scan(source.pk)
-    seen = call("GET", "/sources/資料室").json()["report"]["scan"]
+    seen = call("GET", "/sources/資料室").json()["report"]["undo"]["scan"]
     (folder / "規程.md").write_text("# 規程\n\n本文。\n", encoding="utf-8")
     Source.objects.update(scanned_at=None)
     scans.scan(source.pk)
@@ -91,7 +91,7 @@ def test_only_the_scan_that_was_seen_is_taken_back(call, folder):
     refused = call("POST", "/sources/資料室/undo", {"scan": seen})
     assert (refused.status_code, refused.json()["code"]) == (409, "scanned_meanwhile")
     assert Document.objects.count() == 2
-    last = call("GET", "/sources/資料室").json()["report"]["scan"]
+    last = call("GET", "/sources/資料室").json()["report"]["undo"]["scan"]
     assert call("POST", "/sources/資料室/undo", {"scan": last}).json()["deleted"] == ["規程.md"]
     assert call("GET", "/sources/資料室").json()["report"]["state"] == "taken_back"
 

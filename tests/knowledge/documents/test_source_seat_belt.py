@@ -16,8 +16,9 @@ from hub.access.services import principal_for_user
 from hub.core.errors import Conflict, Forbidden, InvalidInput, NotFound
 from hub.core.lease import LeaseLost, claim
 from knowledge.documents import batches
-from knowledge.documents.batches import scan_batch, scan_to_take_back, undo_scan
+from knowledge.documents.batches import scan_batch, undo_scan
 from knowledge.documents.source_previews import preview_source
+from knowledge.documents.source_schemas import scan_undo_out
 from knowledge.documents.sources import update_source
 from knowledge.models import Collection, Document, Source, UploadBatch
 from knowledge.sources import FileUnreadable, FolderReader, SourceUnavailable
@@ -213,10 +214,10 @@ def test_a_scan_that_is_taken_back_in_parts_is_taken_back_once_nothing_is_left(d
     run(source)
     assert undo_scan(OPERATOR, source.name, scan=scan_batch(source)).left == 1
     source.refresh_from_db()
-    assert scan_to_take_back(source) == scan_batch(source)
+    assert scan_undo_out(source.report).scan == scan_batch(source)
     assert undo_scan(OPERATOR, source.name, scan=scan_batch(source)).left == 0
     source.refresh_from_db()
-    assert (source.report["state"], scan_to_take_back(source)) == ("taken_back", "")
+    assert (source.report["state"], scan_undo_out(source.report)) == ("taken_back", None)
 
 
 def test_only_who_says_what_is_watched_may_look(desk):
@@ -277,6 +278,33 @@ def test_a_scan_that_ends_while_an_earlier_one_is_taken_back_keeps_its_report(de
     source.refresh_from_db()
     assert source.report == scanned
     assert source.report["state"] == "completed"
+
+
+def test_a_scan_that_takes_nothing_in_leaves_the_one_before_to_be_taken_back(desk):
+    source = watch(desk)
+    run(source)
+    seen = scan_undo_out(source.report)
+    assert (seen.scan, seen.new, seen.changed) == (source.report["batch"], 3, 0)
+    for _again in range(2):
+        assert run(source) == (0, 0, 3, 0, 0)
+        assert scan_undo_out(source.report) == seen
+    assert len(undo_scan(OPERATOR, source.name, scan=seen.scan).deleted) == 3
+    source.refresh_from_db()
+    assert (source.report["state"], scan_undo_out(source.report)) == ("completed", None)
+    update_source(principal=OPERATOR, name=source.name, enabled=True)
+    assert run(source)[0] == 3
+    assert scan_undo_out(source.report).scan == source.report["batch"]
+
+
+def test_a_source_that_moves_keeps_what_can_be_taken_back(desk):
+    source = watch(desk)
+    run(source)
+    seen = scan_undo_out(source.report)
+    moved = desk.rename(desk.with_name("移転先"))
+    update_source(principal=OPERATOR, name=source.name, location=str(moved))
+    run(source)
+    assert scan_undo_out(source.report) == seen
+    assert len(undo_scan(OPERATOR, source.name, scan=seen.scan).deleted) == 3
 
 
 def test_only_who_says_what_is_watched_takes_a_scan_back(desk):
