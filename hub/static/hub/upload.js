@@ -11,6 +11,10 @@
   const MOST_FILES = 2000;
   const POLL_MS = 1500;
   const MOST_POLLED = 50;
+  const HEAD_BYTES = 65536;
+  const STARTS = ["PK\x03\x04", "\xd0\xcf\x11\xe0", "\x89PNG", "\xff\xd8\xff", "II*\x00", "MM\x00*"];
+  const MARKS = ["\xff\xfe", "\xfe\xff"]; // of UTF-16 and UTF-32
+  const ENCODINGS = ["utf-8", "shift_jis", "euc-jp", "iso-2022-jp"];
   const FINAL = [403, 404, 413]; // the same file gets the same answer, whatever the form says
   const texts = form ? form.dataset : {};
   const batch = body.dataset.rowsOf;
@@ -78,17 +82,42 @@
     return suffix && !texts.suffixes.split(" ").includes(suffix) ? [texts.unknown, true] : null;
   }
 
+  // Whether a file may be of a kind that the hub reads, whatever its name: the beginning of one, or text. Like the hub
+  // (knowledge/parsers/detect.py), but text of two bytes a character needs its mark here.
+  async function mayBeRead(file) {
+    const head = new Uint8Array(await file.slice(0, HEAD_BYTES).arrayBuffer());
+    const latin = [...head.subarray(0, 1024)].map((byte) => String.fromCharCode(byte)).join("");
+    if (STARTS.some((start) => latin.startsWith(start)) || latin.includes("%PDF-")) return true;
+    if (MARKS.some((mark) => latin.startsWith(mark))) return true;
+    return !head.includes(0) && ENCODINGS.some((encoding) => decodes(head, encoding));
+  }
+
+  function decodes(bytes, encoding) {
+    try {
+      new TextDecoder(encoding, { fatal: true }).decode(bytes, { stream: true }); // the cut may be inside a character
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
   // Takes a file on: a row at once, sent when its turn comes.
   function add(file, below, more = {}, row = newRow(below ? `${below}/${file.name}` : file.name, file.size)) {
     files.hidden = false;
     const job = { file, below, more, row };
     const refused = refusal(file);
     if (refused) {
-      const [text, mayBeSent] = refused;
-      say(row, texts.unsent, "warning", text, mayBeSent ? [button(texts.anyway, () => queue(job))] : []);
+      const [text, nameAlone] = refused;
+      say(row, texts.unsent, "warning", text);
+      if (nameAlone) offer(job);
       return;
     }
     queue(job);
+  }
+
+  async function offer(job) {
+    const readable = await mayBeRead(job.file).catch(() => false); // a folder, or a file that is gone
+    if (readable) job.row.querySelector("[data-live]").append(button(texts.anyway, () => queue(job)));
   }
 
   function queue(job) {

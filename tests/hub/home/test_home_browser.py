@@ -298,28 +298,34 @@ def test_mixed_files_are_told_one_by_one_mended_in_place_and_taken_back(
     (tmp_path / "偽物.docx").write_bytes(b"PK\x03\x04 not a document")
     (tmp_path / "空.md").write_bytes(b"")
     (tmp_path / "動画.mp4").write_bytes(b"\x00\x00\x00 ftypmp42")
+    (tmp_path / "記録.conf").write_bytes("# 記録\n\n応答時間は 3 秒以内とする。\n".encode("cp932"))
     (tmp_path / "暗号.xlsx").write_bytes(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\x00" * 600)
     (tmp_path / "走査.pdf").write_bytes(write_pdf([PdfPage(image=True)]))
     browser.get(f"{live_server.url}/documents/upload/")
-    names = [*good, "壊れた.pdf", "偽物.docx", "空.md", "動画.mp4", "暗号.xlsx", "走査.pdf"]
+    names = [*good, "壊れた.pdf", "偽物.docx", "空.md", "動画.mp4", "記録.conf", "暗号.xlsx", "走査.pdf"]
     browser.find_element(By.CSS_SELECTOR, "[name=files]").send_keys("\n".join(str(tmp_path / one) for one in names))
     rows = browser.find_elements(By.CSS_SELECTOR, "[data-rows-of] tr")
-    assert len(rows) == 10
+    assert len(rows) == 11
     texts = lambda one: [row.text for row in one.find_elements(By.CSS_SELECTOR, "[data-rows-of] tr")]  # noqa: E731
     WebDriverWait(browser, PATIENCE_S).until(
         lambda one: (
             len(one.find_elements(By.CSS_SELECTOR, "[data-rows-of] [data-open]")) == 8
-            and sum("not sent" in text for text in texts(one)) == 2
-        )  # the empty one and the film
+            and sum("not sent" in text for text in texts(one)) == 3
+        )  # the empty one, the film and the text of another name
     )
+    offering = "[data-live] button:not([hidden])"
+    until(browser, f"[data-rows-of] {offering}")
     rows = browser.find_elements(By.CSS_SELECTOR, "[data-rows-of] tr")
     assert {len(row.find_elements(By.CSS_SELECTOR, "td[data-label]")) for row in rows} == {2}  # beside the name
-    offered = [row.text for row in rows if row.find_elements(By.CSS_SELECTOR, "[data-live] button:not([hidden])")]
-    assert [text.splitlines()[0] for text in offered] == ["動画.mp4"]  # an empty file stays empty
-    until_counted(browser, "8 files · under way 8")
+    offered = [row for row in rows if row.find_elements(By.CSS_SELECTOR, offering)]
+    assert [row.text.splitlines()[0] for row in offered] == ["記録.conf"]  # not what can never be read
+    (film,) = [row.text for row in rows if row.text.startswith("動画.mp4")]
+    assert ".docx" in film  # what is read at all is said there
+    offered[0].find_element(By.CSS_SELECTOR, offering).click()
+    until_counted(browser, "9 files · under way 9")
     for document in Document.objects.all():
         work_through(document)
-    until_counted(browser, "8 files · ready 4 · needs OCR 1 · failed 3")
+    until_counted(browser, "9 files · ready 5 · needs OCR 1 · failed 3")
     assert broken_rules(browser) == []
     (tmp_path / "直した 基本設計書.md").write_text(DESIGN, encoding="utf-8")
     failed = Document.objects.get(path="壊れた.pdf")
@@ -335,7 +341,7 @@ def test_mixed_files_are_told_one_by_one_mended_in_place_and_taken_back(
     assert broken_rules(browser) == []
     browser.find_element(By.CSS_SELECTOR, ".acts details summary").click()
     browser.find_element(By.CSS_SELECTOR, ".acts details button").click()
-    assert "8 deleted" in until(browser, ".notice").text
+    assert "9 deleted" in until(browser, ".notice").text
     assert not Document.objects.exists()
     errors = browser.get_log("browser")  # type: ignore[attr-defined]
     assert [one for one in errors if "422" not in one["message"]] == []
