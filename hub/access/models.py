@@ -254,6 +254,8 @@ class AuditEvent(models.Model):
         _("kind"), max_length=10, choices=AuditKind.choices, default=AuditKind.BEFORE, db_default="", editable=False
     )
     code = models.CharField(_("code"), max_length=80, default="", db_default="", blank=True, editable=False)
+    named = ""
+    """What the resource is called, for a reader who may know: pages set it. Not stored."""
 
     class Meta:
         verbose_name = _("audit event")
@@ -266,7 +268,7 @@ class AuditEvent(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{timezone.localtime(self.at):%Y-%m-%d %H:%M} {self.resource}".strip()
+        return f"{timezone.localtime(self.at):%Y-%m-%d %H:%M} {self.named or self.resource}".strip()
 
 
 class AuditSeal(models.Model):

@@ -108,7 +108,7 @@ def _add_names(principal: Principal, lines: Iterable[AuditEvent]) -> None:
         person = people.get(event.user_id) if event.user_id is not None else None
         is_same = person is not None and person.get_username() == event.principal
         event.__dict__["who"] = name_with_login(person) if person is not None and is_same else event.principal
-        event.__dict__["title"] = titles.get(event.resource, "")
+        event.named = titles.get(event.resource, "")
 
 
 def _titles(principal: Principal, resources: set[str]) -> dict[str, str]:
@@ -190,14 +190,14 @@ class AuditEventAdmin(ReadOnlyMixin, KeysetModelAdmin):
     def about(self, event: AuditEvent) -> str:
         """Lead to what the line is about by its title, if it has one that the person may read, else name its kind."""
         kind, _colon, name = event.resource.partition(":")
-        title = event.__dict__["title"]
+        title = event.named
         if title and kind in LINKED:
             return two_lines(
                 format_html('<a class="hub-link" href="{}">{}</a>', reverse(kind, args=[name]), title), name
             )
         if kind not in KIND_NAMES:
             return event.resource or "-"
-        return two_lines(f"{KIND_NAMES[kind]} {title or name}", event.resource)
+        return two_lines(f"{KIND_NAMES[kind]} {title}".strip(), event.resource)
 
     @admin.display(description=_("action"))
     def named_action(self, event: AuditEvent) -> SafeString:
@@ -238,7 +238,7 @@ class AuditEventAdmin(ReadOnlyMixin, KeysetModelAdmin):
             record_audit_read(principal, {"line": obj.pk})
             obj.__dict__["shown"] = details_for(principal, obj)
             _add_names(principal, [obj])
-            context["subtitle"] = f"{action_name(obj.action)} {obj.__dict__['title'] or obj.resource}".strip()
+            context["subtitle"] = f"{action_name(obj.action)} {obj.named or obj.resource}".strip()
             context["show_history"] = False  # the line is all that there is
         response: HttpResponseBase = super().render_change_form(request, context, *args, obj=obj, **kwargs)
         return response

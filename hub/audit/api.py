@@ -30,7 +30,7 @@ class AuditQuery(Schema):
     principal: ShortText = Field("", description="who")
     kind: ShortText = Field("", description="read, change, access or kept")
     door: ShortText = Field("", description="admin, rest, mcp, cli or task")
-    term: ShortText = Field("", description="a person, an object or the beginning of its name, or a day")
+    term: ShortText = Field("", description="a person by name or user name, an object or its beginning, or a day")
     purpose: ShortText = Field("", description="a part of the purpose that was given")
     question: ShortText = Field("", description="searches that asked exactly this, also where only a hash is kept")
     day: date | None = Field(None, description="of the hub's time zone")

@@ -7,12 +7,14 @@ from dataclasses import dataclass, fields
 from datetime import date, datetime, time, timedelta
 from typing import Any
 
+from django.contrib.auth.models import User
 from django.db.models import CharField, Exists, F, OuterRef, Q, QuerySet, Value
 from django.db.models.functions import Concat
 from django.utils import timezone
 
 from hub.access.audit_lines import hash_of_query
 from hub.access.models import AuditEvent
+from hub.access.names import called_like
 from hub.access.principals import HubRight, Principal, Scope
 from hub.access.services import record_event
 from knowledge.models import Collection, Document
@@ -73,7 +75,8 @@ class EventFilter:
     """Which lines are wanted; empty fields do not restrict.
 
     ``about`` is a resource, or the public id of a document that a search or an answer showed. ``until`` is exclusive.
-    ``term`` is what people type into one field: a person, an object or the beginning of its name, or a day.
+    ``term`` is what people type into one field: a person by name or user name, an object or the beginning of its name,
+    or a day.
     """
 
     action: str = ""
@@ -125,7 +128,7 @@ def filtered(events: QuerySet[AuditEvent], wanted: EventFilter) -> QuerySet[Audi
             | Q(details__document_id=document)
         )
     if wanted.term:
-        events = _searched(events, wanted.term.strip())
+        events = _searched(events, wanted.term.strip()) if wanted.term.strip() else events
     if wanted.question:
         events = events.filter(
             Q(details__query_hash=hash_of_query(wanted.question)) | Q(details__query=wanted.question)
@@ -139,7 +142,16 @@ def _searched(events: QuerySet[AuditEvent], term: str) -> QuerySet[AuditEvent]:
     except ValueError:
         if term.startswith(("doc_", "document:")):
             return filtered(events, EventFilter(about=term))
-    return events.filter(Q(resource__startswith=term) | Q(principal=term))
+    return events.filter(Q(resource__startswith=term) | Q(principal=term) | _is_of_somebody_called(term))
+
+
+def _is_of_somebody_called(words: str) -> Q:
+    """Whether a line is of an account that is called so and still has the user name that it acted with: the lines that
+    are shown with that name.
+    """
+    called = called_like(User.objects.all(), words)
+    acted = User.objects.filter(pk=OuterRef("user_id"), username=OuterRef("principal"))
+    return Q(principal__in=called.values("username")) & Q(Exists(acted))
 
 
 def _day(day: date) -> tuple[datetime, datetime]:

@@ -4,6 +4,7 @@ import pytest
 from django.contrib.auth.models import Group, User
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from hub.access.models import AuditEvent
 from hub.access.principals import Role, local_operator
@@ -191,3 +192,49 @@ def test_people_are_called_by_name_and_user_name_while_the_account_that_acted_ha
         shown = client.get(page).content.decode()
         assert "hsato" in shown
         assert "(hsato)" not in shown
+
+
+def found(client: Client, term: str) -> list[str]:
+    answer = client.get(reverse(LIST), {"q": term})
+    return [line.resource for line in answer.context["cl"].result_list]
+
+
+def test_people_are_found_by_name_in_the_lines_that_one_may_read(
+    collections: tuple[Collection, Collection],
+) -> None:
+    person, auditor = make_user("hsato"), make_user("監査")
+    User.objects.filter(pk=person.pk).update(last_name="佐藤", first_name="花子")
+    grant(auditor, Role.AUDITOR, collections[0])
+    for row in collections:
+        record_event(principal_for_user(person), "CONFIG_CHANGE", f"collection:{row.slug}")
+    own, whole = client_of(auditor), client_of(make_user("監査長", is_superuser=True))
+    for term in ("佐藤", "花子 佐藤", "佐藤花子", "hsat", "hsato"):
+        assert found(own, term) == ["collection:jinji"], term
+        assert found(whole, term) == ["collection:keiri", "collection:jinji"], term
+    assert found(whole, "鈴木") == []
+    User.objects.filter(pk=person.pk).update(username="h.sato")
+    User.objects.filter(pk=make_user("hsato").pk).update(last_name="鈴木")
+    assert found(whole, "佐藤") == []  # those lines are shown with the user name of their day alone
+    assert found(whole, "鈴木") == []
+    assert len(found(whole, "hsato")) == 2
+
+
+def test_the_way_to_a_line_names_what_it_is_about(collections: tuple[Collection, Collection]) -> None:
+    person, auditor = make_user("hsato"), make_user("監査")
+    User.objects.filter(pk=person.pk).update(last_name="佐藤", first_name="花子")
+    document = Document.objects.create(collection=collections[0], path="a.md", title="人事の設計書")
+    grant(auditor, Role.AUDITOR, collections[0])
+    for action, resource, named, reader in (
+        ("ACCOUNT_CHANGE", f"user:{person.pk}", "佐藤 花子", make_user("監査長", is_superuser=True)),
+        ("DOCUMENT_READ", f"document:{document.public_id}", "人事の設計書", auditor),
+    ):
+        record_event(local_operator(), action, resource)
+        line = AuditEvent.objects.get(action=action, resource=resource)
+        page = client_of(reader).get(reverse("admin:access_auditevent_change", args=[line.pk])).content.decode()
+        assert f"{timezone.localtime(line.at):%Y-%m-%d %H:%M} {named}" in page
+        assert f"{timezone.localtime(line.at):%Y-%m-%d %H:%M} {resource}" not in page
+
+
+def test_what_has_no_title_is_named_once(collections: tuple[Collection, Collection]) -> None:
+    shown = client_of(make_user("佐藤", is_superuser=True)).get(reverse(LIST)).content.decode()
+    assert shown.count("jinji") == 1
