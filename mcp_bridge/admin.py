@@ -96,7 +96,7 @@ class PromptVersionAdmin(CuratedVersionAdmin):
     """Drafts are edited and tried; what is published stays as it is. Nothing is deleted."""
 
     right = HubRight.PROMPTS
-    list_display = ("__str__", "state", "is_shipped", "note", "author", "published_at", "bench")
+    list_display = ("__str__", "state", "is_shipped", "note", "written_by", "published_at", "bench")
     list_filter = ("template", "status")
     list_select_related = ("author",)
     fields = ("template", "text_ja", "text_en", "note")

@@ -8,13 +8,15 @@ from django import forms
 from django.contrib import admin, messages
 from django.db.models import Model
 from django.http import HttpRequest, HttpResponseRedirect
+from django.http.response import HttpResponseBase
 from django.urls import URLPattern, path, reverse
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
 
+from hub.access.names import name_with_login
 from hub.access.principals import Principal
-from hub.access.versions import CuratedVersion, PublicationStatus
+from hub.access.versions import CuratedVersion, PublicationStatus, refusals
 from hub.admin_site.base import HubModelAdmin, everybody, nobody
 from hub.admin_site.pages import badge, errors_as_messages, is_staff, principal_of
 
@@ -124,6 +126,7 @@ class CuratedVersionAdmin(HubModelAdmin):
     """
 
     buttons: tuple[str, ...] = ("publish",)
+    change_form_template = "admin/knowledge/curated/change_form.html"
 
     def save_draft(self, principal: Principal, version: Any) -> None:  # noqa: ANN401 - of the subclass' model
         """Store a draft in the name of the person."""
@@ -187,6 +190,27 @@ class CuratedVersionAdmin(HubModelAdmin):
             messages.success(request, _("{version} is in force.").format(version=version))
             address = self.page("changelist")
         return HttpResponseRedirect(address)
+
+    def render_change_form(
+        self,
+        request: HttpRequest,
+        context: dict[str, Any],
+        *args: Any,  # noqa: ANN401
+        obj: CuratedVersion | None = None,
+        **kwargs: Any,  # noqa: ANN401
+    ) -> HttpResponseBase:
+        """Say to holders of the right who may publish their draft, and offer a copy of other versions."""
+        principal = principal_of(request)
+        if obj is not None and self.is_held_by(principal):
+            may_copy = "copy" in self.buttons and not obj.is_draft
+            context["publisher_refused"] = refusals(principal, obj)["publisher_refused"]
+            context["copy_address"] = self.page("copy", obj.pk) if may_copy else ""
+        response: HttpResponseBase = super().render_change_form(request, context, *args, obj=obj, **kwargs)
+        return response
+
+    @admin.display(description=_("author"), ordering="author")
+    def written_by(self, obj: CuratedVersion) -> str:
+        return name_with_login(obj.author) if obj.author else "-"
 
     @admin.display(description=_("state"))
     def state(self, obj: CuratedVersion) -> SafeString:

@@ -15,12 +15,13 @@ from django.utils.translation import gettext_lazy as _
 from unfold.widgets import UnfoldAdminTextInputWidget
 
 from hub.access.principals import HubRight, Principal
+from hub.access.versions import refusals
 from hub.admin_site.pages import principal_of, render_page
 from hub.core.errors import HubError
 from hub.core.languages import in_language, shown
 from knowledge.admin.curated import CuratedVersionAdmin
 from knowledge.admin.document_picker import document_picker, titles_of
-from review.curation.prompts import publish_prompt, save_prompt_draft, try_prompt
+from review.curation.prompts import new_judge_prompt_version, publish_prompt, save_prompt_draft, try_prompt
 from review.evaluation.candidates import prompt_candidate
 from review.models import SEVERITIES, VERDICTS, JudgePrompt
 from review.report.facts import label
@@ -61,6 +62,7 @@ def bench(request: HttpRequest, pk: int) -> HttpResponseBase:
         prompt=prompt,
         is_draft=prompt.is_draft,
         candidate=prompt_candidate(prompt).name,
+        publisher_refused=refusals(principal, prompt)["publisher_refused"],
         form=form,
         names=titles_of(principal, str(form["document"].value() or "").split()),
         trial=trial,
@@ -78,13 +80,19 @@ class JudgePromptAdmin(CuratedVersionAdmin):
     """Drafts are edited and tried; what is published stays as it is, since results point at it."""
 
     right = HubRight.MASTERS
-    list_display = ("kind", "number", "state", "note", "author", "published_at", "bench")
+    list_display = ("kind", "number", "state", "note", "written_by", "published_at", "bench")
+    list_select_related = ("author",)
     list_filter = ("kind", "status")
     fields = ("kind", "text", "note")
     pages = {"review_judgeprompt_bench": ("<int:pk>/bench/", bench)}
+    buttons = ("publish", "copy")
 
     def save_draft(self, principal: Principal, version: JudgePrompt) -> None:
         save_prompt_draft(principal=principal, prompt=version)
+
+    def make_draft(self, principal: Principal, pk: int) -> JudgePrompt:
+        """Make a draft of a version, or return the draft that there is."""
+        return new_judge_prompt_version(principal=principal, prompt_id=pk)
 
     def publish_draft(self, principal: Principal, pk: int) -> JudgePrompt:
         """Put a draft in force, if the gate lets it through."""

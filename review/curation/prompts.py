@@ -15,6 +15,7 @@ from pydantic import BaseModel, Field
 from hub.access.principals import HubRight, Principal, Scope
 from hub.access.versions import (
     PublicationStatus,
+    find_draft,
     publish,
     refusal_of_publisher,
     require_second_person,
@@ -88,6 +89,19 @@ def save_prompt_draft(*, principal: Principal, prompt: JudgePrompt) -> None:
     save_draft(principal=principal, version=prompt)
 
 
+def new_judge_prompt_version(*, principal: Principal, prompt_id: int) -> JudgePrompt:
+    """Copy a version into a new draft; the draft that there is, if there is one. Raises Forbidden, NotFound."""
+    principal.require_hub(HubRight.MASTERS)
+    source = JudgePrompt.objects.filter(pk=prompt_id).first()
+    if source is None:
+        raise _no_such_prompt()
+    draft = find_draft(source)
+    if draft is None:
+        draft = JudgePrompt(kind=source.kind, text=source.text)
+        save_prompt_draft(principal=principal, prompt=draft)
+    return draft
+
+
 def publish_prompt(*, principal: Principal, prompt_id: int) -> JudgePrompt:
     """Put a draft in force; the one of its kind that was in force is retired.
 
@@ -102,10 +116,14 @@ def publish_prompt(*, principal: Principal, prompt_id: int) -> JudgePrompt:
     with transaction.atomic():
         prompt = JudgePrompt.objects.filter(pk=prompt_id).first()
         if prompt is None:
-            raise NotFound(_("There is no such prompt."))
+            raise _no_such_prompt()
         take_draft(prompt)
         publish(principal=principal, version=prompt)
     return prompt
+
+
+def _no_such_prompt() -> NotFound:
+    return NotFound(_("There is no such prompt."))
 
 
 def try_prompt(*, principal: Principal, prompt_id: int, check_item: str, document_id: str) -> Trial:
