@@ -20,6 +20,7 @@ from django.views.decorators.http import require_POST
 from unfold.widgets import UnfoldAdminDateWidget, UnfoldAdminTextInputWidget
 
 from hub.access.principals import HubRight, Principal
+from hub.access.version_people import people_of_versions
 from hub.access.versions import PublicationStatus, refusals
 from hub.admin_site.base import HubModelAdmin, ReadOnlyMixin, everybody
 from hub.admin_site.carried_file import carry_file, chosen_file
@@ -110,6 +111,7 @@ def guideline_page(request: HttpRequest, object_id: str) -> HttpResponseBase:
     asked = request.GET.get("edition", "")
     shown = next((row for row in editions if str(row.number) == asked), None)
     shown = shown or _published(guideline) or (editions[0] if editions else None)
+    people = people_of_versions(editions)
     articles = list(shown.articles.select_related("parent").order_by("position")) if shown else []
     return render_page(
         request,
@@ -117,7 +119,13 @@ def guideline_page(request: HttpRequest, object_id: str) -> HttpResponseBase:
         title=guideline.name,
         guideline=guideline,
         editions=[
-            (row, badge(row.status, row.get_status_display()), *refusals(principal, row).values()) for row in editions
+            (
+                row,
+                badge(row.status, row.get_status_display()),
+                people[row.audited].get(row.published_by, row.published_by),
+                *refusals(principal, row).values(),
+            )
+            for row in editions
         ],
         shown=shown,
         articles=_tree(articles),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
+from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
 from django.test import Client
@@ -13,8 +14,10 @@ from django.urls import reverse
 
 from hub.access.models import AuditEvent
 from hub.access.principals import Role, local_operator
+from hub.access.services import principal_for_user
 from knowledge.models import Collection, Ontology, OntologyClass, OntologyProperty
 from knowledge.ontology import ontologies
+from tests.factories import make_hub_curator, new_user
 from tests.hub.admin.support import client_of, curator_client, grant, make_user, second_client
 from tests.knowledge.ontology.test_rdf import FILES
 from tests.knowledge.search.shelf import Library
@@ -68,6 +71,25 @@ def test_the_list_takes_the_same_queries_however_many_versions_there_are(curator
         shown = curator.get(page).content.decode()
     assert len(more) == len(few)
     assert "test_plan" in shown
+
+
+def test_those_who_made_and_published_a_version_are_called_by_name_while_their_accounts_have_it(curator):
+    person = make_hub_curator(new_user(username="hsato", last_name="佐藤", first_name="花子"))
+    made = ontologies.draft_from(principal=principal_for_user(person), domain="system_design")
+    published = make_hub_curator(new_user(username="suzuki", last_name="鈴木", first_name="一郎"))
+    ontologies.publish_ontology(principal=principal_for_user(published), domain=made.domain, number=made.number)
+    listing = reverse("admin:knowledge_ontology_changelist")
+    pages = [listing, reverse("admin:knowledge_ontology_change", args=[made.pk])]
+    for page in pages:
+        shown = curator.get(page).content.decode()
+        assert "佐藤 花子 (hsato)" in shown
+        assert "鈴木 一郎 (suzuki)" in shown
+    User.objects.filter(pk=person.pk).update(username="h.sato")
+    new_user(username="hsato", last_name="田中", first_name="次郎")
+    for page in pages:
+        shown = curator.get(page).content.decode()
+        assert "hsato" in shown
+        assert "(hsato)" not in shown
 
 
 def test_a_version_shows_its_classes_as_a_tree_with_a_class_below_each_of_its_parents(curator):
