@@ -7,7 +7,6 @@ from hub.core.shipped_content import load_after_migrations
 class KnowledgeConfig(AppConfig):
     name = "knowledge"
     verbose_name = _("Knowledge")
-    default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
         from hub.access.changes import watch  # models are not loaded yet when this module is

@@ -7,7 +7,6 @@ from hub.core.shipped_content import load_after_migrations
 class McpBridgeConfig(AppConfig):
     name = "mcp_bridge"
     verbose_name = _("MCP")
-    default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
         load_after_migrations(self, _load_shipped_prompts)

@@ -72,11 +72,6 @@ def _scope(name: str, arguments: Mapping[str, Any]) -> str:
     return cursor_scope(f"mcp.page.{name}", **arguments)
 
 
-def is_page_cursor(cursor: object) -> bool:
-    """Tell whether a cursor leads on in one result."""
-    return isinstance(cursor, str) and cursor.startswith(PREFIX)
-
-
 @dataclass(slots=True)
 class _Stream:
     """A list, or a long string, that pages give piece by piece. ``start`` is what earlier pages gave of it."""

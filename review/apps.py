@@ -7,7 +7,6 @@ from hub.core.shipped_content import load_after_migrations
 class ReviewConfig(AppConfig):
     name = "review"
     verbose_name = _("Review")
-    default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
         from hub.access.rights import HIDDEN_IDS  # models are not loaded yet when this module is

@@ -80,14 +80,14 @@ def _message(name: str, texts: Sequence[object]) -> Iterator[Message]:
         yield Message(msgid=msgid, plural=plural, context=context)
 
 
-def used_messages(root: Path = ROOT) -> dict[Message, list[str]]:
+def used_messages() -> dict[Message, list[str]]:
     """Map every message of the packages and templates to the files that use it."""
     used: dict[Message, list[str]] = {}
     for package in PACKAGES:
-        for path in sorted((root / package).rglob("*.py")):
-            _note(used, python_messages(path.read_text(encoding="utf-8")), path.relative_to(root))
-    for path in sorted(path for folder in (root, *map(root.joinpath, PACKAGES)) for path in _templates(folder)):
-        _note(used, template_messages(path.read_text(encoding="utf-8")), path.relative_to(root))
+        for path in sorted((ROOT / package).rglob("*.py")):
+            _note(used, python_messages(path.read_text(encoding="utf-8")), path.relative_to(ROOT))
+    for path in sorted(path for folder in (ROOT, *map(ROOT.joinpath, PACKAGES)) for path in _templates(folder)):
+        _note(used, template_messages(path.read_text(encoding="utf-8")), path.relative_to(ROOT))
     return used
 
 

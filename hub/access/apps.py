@@ -7,7 +7,6 @@ class AccessConfig(AppConfig):
     name = "hub.access"
     label = "access"
     verbose_name = _("Access")
-    default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
         from django.contrib.auth.models import User  # models are not loaded yet when this module is

@@ -6,4 +6,3 @@ class BackupsConfig(AppConfig):
     name = "hub.backups"
     label = "backups"
     verbose_name = _("Backups")
-    default_auto_field = "django.db.models.BigAutoField"

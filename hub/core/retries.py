@@ -56,14 +56,14 @@ def _delay_s(number: int, retry_after_s: float | None) -> float:
     return min(FIRST_DELAY_S * 2.0**number, LONGEST_DELAY_S) * random.uniform(0.5, 1.0)
 
 
-def read_retry_after(value: str | None, *, now: datetime | None = None) -> float | None:
+def read_retry_after(value: str | None) -> float | None:
     """Read a Retry-After header, seconds or a date (RFC 9110 section 10.2.3); None when it says nothing usable."""
     if not value:
         return None
     if value.isascii() and value.isdecimal():
         return float(value)
     try:
-        wait_s = (parsedate_to_datetime(value) - (now or datetime.now(UTC))).total_seconds()
+        wait_s = (parsedate_to_datetime(value) - datetime.now(UTC)).total_seconds()
     except (ValueError, TypeError):
         return None
     return max(wait_s, 0.0)

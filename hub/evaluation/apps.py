@@ -6,7 +6,6 @@ class EvaluationConfig(AppConfig):
     name = "hub.evaluation"
     label = "evaluation"
     verbose_name = _("Evaluation")
-    default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
         from hub.access.rights import RIGHTS  # models are not loaded yet when this module is

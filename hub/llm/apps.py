@@ -6,4 +6,3 @@ class LlmConfig(AppConfig):
     name = "hub.llm"
     label = "llm"
     verbose_name = _("Language models")
-    default_auto_field = "django.db.models.BigAutoField"

@@ -158,7 +158,7 @@ def rights_of_person(principal: Principal, user: User) -> PersonRights:
     collections = _in_collections(principal, person, user, explained, grants)
     others = None
     if administers_people:
-        others = _held_collections(person, user, grants).exclude(pk__in=collections_named_to(principal)).count()
+        others = _held_collections(user, grants).exclude(pk__in=collections_named_to(principal)).count()
     return PersonRights(
         user=user,
         ceiling=person.ceiling if administers_people else None,
@@ -222,7 +222,7 @@ def _of_the_hub(person: Principal, user: User, explained: _Explained) -> tuple[H
     return tuple(HeldRight(right=right, reasons=tuple(reasons[right])) for right in HubRight if reasons[right])
 
 
-def _held_collections(person: Principal, user: User, grants: QuerySet[CollectionGrant]) -> QuerySet[Collection]:
+def _held_collections(user: User, grants: QuerySet[CollectionGrant]) -> QuerySet[Collection]:
     """The collections in which the person has some role, those above their ceiling among them, by slug."""
     everything = Collection.objects.order_by("slug")
     is_superuser = user.is_superuser and user.is_active
@@ -232,7 +232,7 @@ def _held_collections(person: Principal, user: User, grants: QuerySet[Collection
 def _in_collections(
     principal: Principal, person: Principal, user: User, explained: _Explained, grants: QuerySet[CollectionGrant]
 ) -> tuple[CollectionRights, ...]:
-    named = list(_held_collections(person, user, grants).filter(pk__in=collections_named_to(principal)))
+    named = list(_held_collections(user, grants).filter(pk__in=collections_named_to(principal)))
     reasons: dict[int, list[Reason]] = defaultdict(list)
     for grant in grants.filter(collection__in=named).select_related("group", "delegator").order_by("pk"):
         role = Role(grant.role)

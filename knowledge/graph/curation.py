@@ -144,9 +144,7 @@ def _take_back(
         record_event(principal=principal, action=action, resource=f"{kind}:{name}")
 
 
-def write_edge(
-    *, principal: Principal, source: GraphNode, edge_type: str, target: GraphNode, note: str = ""
-) -> GraphEdge:
+def write_edge(*, principal: Principal, source: GraphNode, edge_type: str, target: GraphNode) -> GraphEdge:
     """Join two nodes. Raises Forbidden, NotFound for a hidden end, InvalidInput when the type does not join them."""
     visible = GraphNode.objects.visible_to(principal).filter(pk__in=[source.pk, target.pk])
     if visible.count() != len({source.pk, target.pk}):
@@ -167,7 +165,6 @@ def write_edge(
         source=NodeRef(type=source.type_id, id=source.public_id),
         type=edge_type,
         target=NodeRef(type=target.type_id, id=target.public_id),
-        properties={"note": note} if note else {},
     )
     name = _edge_name(source.public_id, edge_type, target.public_id)
     with transaction.atomic():

@@ -137,9 +137,9 @@ SCHEMA = AnswerSchema(
 )
 
 
-def take_due_figures(limit: int = SWEEP_LIMIT) -> list[int]:
+def take_due_figures() -> list[int]:
     """The keys of figures to describe, oldest first; none without the setting or without a model. One query."""
-    return list(_due_figures().order_by("pk").values_list("pk", flat=True)[:limit])
+    return list(_due_figures().order_by("pk").values_list("pk", flat=True)[:SWEEP_LIMIT])
 
 
 def describe_figure(figure_pk: int) -> bool:

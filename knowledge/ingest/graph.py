@@ -69,9 +69,10 @@ def due_documents(rules: str) -> QuerySet[Document]:
     return Document.objects.filter((is_live & differs & waiting) | is_gone)
 
 
-def take_due(limit: int = SWEEP_LIMIT) -> list[int]:
+def take_due() -> list[int]:
     """The keys of documents whose graph is due, oldest first."""
-    return list(due_documents(current_rules()).order_by("updated_at", "pk").values_list("pk", flat=True)[:limit])
+    due = due_documents(current_rules()).order_by("updated_at", "pk")
+    return list(due.values_list("pk", flat=True)[:SWEEP_LIMIT])
 
 
 def update_graph(document_pk: int) -> bool:

@@ -72,8 +72,8 @@ def read_csv(content: bytes, *, max_rows: int, max_columns: int, limits: ParseLi
     return sheet
 
 
-def read_plain_text(content: bytes, *, limits: ParseLimits = LIMITS) -> str:
-    return str(_run("read_text_file", content, as_it_is, "text.txt", limits, {})["text"])
+def read_plain_text(content: bytes) -> str:
+    return str(_run("read_text_file", content, as_it_is, "text.txt", LIMITS, {})["text"])
 
 
 def _run(

@@ -33,13 +33,13 @@ class ClockTime(NamedTuple):
     last: int | None
 
 
-def find_clock_times(folded: str, start: int = 0, end: int | None = None) -> Iterator[ClockTime]:
+def find_clock_times(folded: str) -> Iterator[ClockTime]:
     """Yield the times of a folded text in its order.
 
     >>> [found[2:] for found in find_clock_times("受付は8:30~17:15、午後5時に締め、22時から動き、3時間かかる。")]
     [(510, 1035), (1020, None), (1320, None)]
     """
-    for match in _TIMES.finditer(folded, start, len(folded) if end is None else end):
+    for match in _TIMES.finditer(folded):
         first = _minutes(match, "1")
         last = _minutes(match, "2") if match["hour2"] else None
         if first is not None and (last is not None or not match["hour2"]):

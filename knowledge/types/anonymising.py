@@ -42,7 +42,7 @@ class Anonymising:
         return Anonymising(kinds=self.kinds | other.kinds, fields=self.fields | other.fields)
 
 
-def counted_by_kind(replaced: dict[str, int], kinds: Collection[str] = tuple(KINDS)) -> dict[str, int]:
+def counted_by_kind(replaced: dict[str, int]) -> dict[str, int]:
     """Give the numbers of replacements by the callers' names of kinds; FIELD is of the fields."""
-    names = {KINDS[kind]: kind for kind in kinds} | {"FIELD": FIELD}
+    names = {name: kind for kind, name in KINDS.items()} | {"FIELD": FIELD}
     return {names[name]: number for name, number in sorted(replaced.items()) if number}

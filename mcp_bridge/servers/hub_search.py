@@ -92,17 +92,17 @@ def _in_brief(hit: Mapping[str, Any]) -> dict[str, Any]:
     return {**place, **marks, "content": content[begin:end]}
 
 
-def part_shown(content: str, highlights: Sequence[Sequence[int]], most: int = SHOWN) -> tuple[int, int]:
-    """Start and end of the whole sentences and lines, ``most`` characters or one sentence, that name most."""
-    if len(content) <= most:
+def part_shown(content: str, highlights: Sequence[Sequence[int]]) -> tuple[int, int]:
+    """Start and end of the whole sentences and lines, SHOWN characters or one sentence, that name most."""
+    if len(content) <= SHOWN:
         return 0, len(content)
     cuts = [0, *(found.start() for found in END_OF_SENTENCE.finditer(content)), len(content)]
     starts = sorted(set(cuts))[:-1]
     best = (-1, 0, 0)
     for index, start in enumerate(starts):
-        ends = [end for end in sorted(set(cuts)) if start < end <= start + most]
+        ends = [end for end in sorted(set(cuts)) if start < end <= start + SHOWN]
         end = ends[-1] if ends else (starts[index + 1] if index + 1 < len(starts) else len(content))
-        end = min(end, start + most)
+        end = min(end, start + SHOWN)
         named = len({content[one[0] : one[1]] for one in highlights if start <= one[0] and one[1] <= end})
         if named > best[0]:
             best = (named, start, end)

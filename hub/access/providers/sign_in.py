@@ -122,11 +122,6 @@ def callback_url(provider: IdentityProvider) -> str:
     return f"{settings.CONFIG.public_url}/admin/sign-in/{provider.id}/callback/"
 
 
-def start_url(provider: IdentityProvider) -> str:
-    """Give the address that begins a sign-in."""
-    return f"/admin/sign-in/{provider.id}/"
-
-
 def sign_out_url(provider: IdentityProvider, id_token: str) -> str:
     """Give the address that ends the session at the provider, too; "" where it has none, or does not answer."""
     try:

@@ -166,7 +166,7 @@ def shared_postgres(home: Path) -> EmbeddedPostgres:
     return _shared.get(key) or _shared.setdefault(key, EmbeddedPostgres(home))
 
 
-def postgres_settings(home: Path, database: str = "hub") -> dict[str, Any]:
+def postgres_settings(home: Path) -> dict[str, Any]:
     """Return Django's ``DATABASES["default"]`` for the embedded PostgreSQL below ``home``.
 
     The server is started by the first connection, by the backend that ENGINE names; it reads EMBEDDED_HOME.
@@ -174,7 +174,7 @@ def postgres_settings(home: Path, database: str = "hub") -> dict[str, Any]:
     server = EmbeddedPostgres(home)
     return {
         "ENGINE": "hub.core.embedded.django_backend",
-        "NAME": database,
+        "NAME": "hub",
         "USER": ROLE,
         "HOST": str(server.socket_dir),
         "PORT": str(server.port),

@@ -22,13 +22,13 @@ def write_frame(stream: IO[bytes], head: dict[str, Any], tables: Sequence[bytes]
     stream.flush()
 
 
-def read_frame(stream: IO[bytes], *, limit: int = MAX_HEAD) -> tuple[dict[str, Any], list[bytes]] | None:
-    """Read one message; None at the end of the stream. Raises ValueError for a head beyond ``limit`` bytes."""
+def read_frame(stream: IO[bytes]) -> tuple[dict[str, Any], list[bytes]] | None:
+    """Read one message; None at the end of the stream. Raises ValueError for a head beyond MAX_HEAD bytes."""
     size = stream.read(_LENGTHS.size)
     if len(size) < _LENGTHS.size:
         return None
     (length,) = _LENGTHS.unpack(size)
-    if length > limit:
+    if length > MAX_HEAD:
         raise ValueError(f"a message of {length} bytes")
     encoded = stream.read(length)
     if len(encoded) < length:
