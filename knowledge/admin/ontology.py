@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
-import zlib
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -28,6 +25,7 @@ from hub.access.principals import HubRight
 from hub.access.version_people import people_of_versions
 from hub.access.versions import may_publish_own, refusals
 from hub.admin_site.base import HubModelAdmin, ReadOnlyMixin, column, everybody
+from hub.admin_site.carried_file import carry_file, chosen_file
 from hub.admin_site.pages import badge, errors_as_messages, principal_of, render_page
 from hub.core.errors import HubError, InvalidInput, LimitExceeded
 from hub.core.languages import in_language
@@ -38,11 +36,13 @@ from knowledge.admin.fields import type_names
 from knowledge.models import Ontology, OntologyClass, OntologyProperty
 from knowledge.ontology import ontologies, store
 from knowledge.ontology.difference import Changes, OntologyDifference, statements
-from knowledge.ontology.rdf_files import FORMATS, MAX_BYTES, format_of
+from knowledge.ontology.rdf_files import MAX_BYTES, format_of
+
+SALT = "knowledge.ontology_import"
 
 
 class ImportForm(forms.Form):
-    """The file comes first as an upload; after the preview it comes back packed in ``packed``."""
+    """Which domain the file is a version of; the file itself is read from the request."""
 
     domain = forms.RegexField(
         r"^[a-z][a-z0-9_-]{0,59}$",
@@ -56,39 +56,20 @@ class ImportForm(forms.Form):
         widget=UnfoldAdminFileFieldWidget,
         help_text=_("RDF/XML (.rdf, .owl), Turtle (.ttl) or JSON-LD (.jsonld)."),
     )
-    packed = forms.CharField(required=False, widget=forms.HiddenInput)
-    rdf_format = forms.ChoiceField(required=False, choices=[(name, name) for name in FORMATS], widget=forms.HiddenInput)
-
-    def content(self) -> tuple[bytes, str]:
-        """Give the file's bytes and format. Raises InvalidInput, LimitExceeded."""
-        asked = self.cleaned_data
-        if asked["packed"]:
-            return _unpacked(asked["packed"]), asked["rdf_format"] or "turtle"
-        if not asked["file"]:
-            raise InvalidInput(_("Choose a file."), field="file")
-        rdf_format = format_of(filename=asked["file"].name)
-        if rdf_format is None:
-            raise InvalidInput(
-                _("{name} can't be imported: its ending is none of .rdf, .owl, .xml, .ttl, .jsonld, .json."),
-                field="file",
-                name=asked["file"].name,
-            )
-        if asked["file"].size > MAX_BYTES:
-            raise _too_large()
-        return asked["file"].read(), rdf_format
 
 
 def import_page(request: HttpRequest) -> HttpResponseBase:
-    """Show the form, the preview of a file, or apply it."""
+    """Show the form, the preview of a file, or store it."""
     form = ImportForm(request.POST or None, request.FILES or None, initial={"domain": request.GET.get("domain", "")})
     shown: dict[str, Any] = {}
     with errors_as_messages(request):
         principal_of(request).require_hub(HubRight.ONTOLOGIES)
         if request.method == "POST" and form.is_valid():
-            data, rdf_format = form.content()
-            if "apply" in request.POST or "publish" in request.POST:
-                return _apply(request, form.cleaned_data["domain"], data, rdf_format)
-            shown = _preview(request, form.cleaned_data["domain"], data, rdf_format)
+            domain, (filename, data, rdf_format) = form.cleaned_data["domain"], _chosen(request)
+            if "store" in request.POST:
+                return _store(request, domain, data, rdf_format)
+            shown = _preview(request, domain, data, rdf_format)
+            shown["carried"] = carry_file(request, filename, data, salt=SALT)
     return render_page(
         request,
         "admin/knowledge/ontology/import.html",
@@ -130,37 +111,31 @@ def _preview(request: HttpRequest, domain: str, data: bytes, rdf_format: str) ->
         "preview": found,
         **difference_context(found.difference),
         "kept": kept,
-        "packed": base64.b64encode(zlib.compress(data)).decode(),
-        "rdf_format": rdf_format,
         "chosen_domain": domain,
     }
 
 
-def _apply(request: HttpRequest, domain: str, data: bytes, rdf_format: str) -> HttpResponseBase:
+def _store(request: HttpRequest, domain: str, data: bytes, rdf_format: str) -> HttpResponseBase:
     principal = principal_of(request)
     stored, _preview = ontologies.import_ontology(principal=principal, domain=domain, data=data, rdf_format=rdf_format)
     messages.success(request, _("Imported as {version}.").format(version=stored))
-    if "publish" in request.POST and stored.is_draft:
+    if request.POST["store"] == "publish" and stored.is_draft:
         with errors_as_messages(request):
             ontologies.publish_ontology(principal=principal, domain=domain, number=stored.number)
     return HttpResponseRedirect(reverse("admin:knowledge_ontology_change", args=[stored.pk]))
 
 
-def _unpacked(packed: str) -> bytes:
-    opened = zlib.decompressobj()
-    try:
-        data = opened.decompress(base64.b64decode(packed, validate=True), MAX_BYTES + 1)
-    except (zlib.error, binascii.Error, ValueError) as error:
+def _chosen(request: HttpRequest) -> tuple[str, bytes, str]:
+    """The file's name, bytes and format. Raises InvalidInput, LimitExceeded."""
+    filename, data = chosen_file(request, salt=SALT)
+    rdf_format = format_of(filename=filename)
+    if rdf_format is None:
         raise InvalidInput(
-            _("The previewed file was changed on its way back. Choose it again."), field="file"
-        ) from error
+            _("{name} can't be imported: its ending is none of .rdf, .owl, .xml, .ttl, .jsonld, .json."), name=filename
+        )
     if len(data) > MAX_BYTES:
-        raise _too_large()
-    return data
-
-
-def _too_large() -> LimitExceeded:
-    return LimitExceeded(_("An ontology file may have {limit} bytes; this one has more."), limit=MAX_BYTES)
+        raise LimitExceeded(_("An ontology file may have {limit} bytes; this one has more."), limit=MAX_BYTES)
+    return filename, data, rdf_format
 
 
 @dataclass(slots=True, kw_only=True)

@@ -319,7 +319,7 @@ def test_an_import_page_with_publish_leads_to_the_draft_that_waits() -> None:
     file = io.BytesIO(TURTLE.encode())
     file.name = "needs.ttl"
     preview = client.post(page, {"domain": "needs", "file": file})
-    asked = {"domain": "needs", "packed": preview.context["packed"], "rdf_format": "turtle", "publish": "1"}
+    asked = {"domain": "needs", "carried": preview.context["carried"], "store": "publish"}
     answer = client.post(page, asked)
     draft = Ontology.objects.get(domain="needs")
     assert answer["Location"] == reverse("admin:knowledge_ontology_change", args=[draft.pk])
