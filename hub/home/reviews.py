@@ -251,7 +251,6 @@ def report(request: HttpRequest, review_id: str, report_format: str) -> HttpResp
     built = build_report(principal=principal_of(request), review_id=review_id, report_format=report_format)
     response = HttpResponse(built.content, content_type=built.content_type)
     response["Content-Disposition"] = content_disposition_header(True, built.filename) or "attachment"
-    response["X-Content-Type-Options"] = "nosniff"
     return response
 
 

@@ -159,11 +159,7 @@ def download(request: HttpRequest, pk: int) -> HttpResponseBase:
     except HubError as error:
         messages.error(request, str(error))
         return _to_page(pk)
-    response = FileResponse(
-        file, as_attachment=True, filename=version.filename, content_type="application/octet-stream"
-    )
-    response["X-Content-Type-Options"] = "nosniff"
-    return response
+    return FileResponse(file, as_attachment=True, filename=version.filename, content_type="application/octet-stream")
 
 
 @require_POST
@@ -230,7 +226,6 @@ def picture(request: HttpRequest, pk: int, figure_id: str) -> HttpResponseBase:
     response = FileResponse(
         file, as_attachment=not is_shown, filename=figure_filename(figure), content_type=content_type
     )
-    response["X-Content-Type-Options"] = "nosniff"
     response["Content-Security-Policy"] = "sandbox; default-src 'none'"
     return response
 

@@ -168,7 +168,6 @@ def report(request: HttpRequest, pk: int, report_format: str) -> HttpResponseBas
         return HttpResponseRedirect(reverse("admin:review_review_change", args=[pk]))
     response = HttpResponse(built.content, content_type=built.content_type)
     response["Content-Disposition"] = content_disposition_header(True, built.filename) or "attachment"
-    response["X-Content-Type-Options"] = "nosniff"
     return response
 
 
