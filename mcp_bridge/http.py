@@ -293,7 +293,8 @@ def _explaining(send: Send) -> Send:
 
     async def explain(message: Message) -> None:
         nonlocal is_replaced
-        if message["type"] == "http.response.start" and _is_bare(message):
+        is_start = message["type"] == "http.response.start"
+        if is_start and dict(message["headers"]).get(b"content-type", b"text/plain").startswith(b"text/plain"):
             refusal = _explanations().get(message["status"])
             if refusal is not None:
                 is_replaced = True
@@ -303,11 +304,6 @@ def _explaining(send: Send) -> Send:
             await send(message)
 
     return explain
-
-
-def _is_bare(message: Message) -> bool:
-    content_type = dict(message["headers"]).get(b"content-type", b"text/plain")
-    return bool(content_type.startswith(b"text/plain"))
 
 
 def _explanations() -> dict[int, Refusal]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
@@ -75,17 +75,15 @@ class Verification:
     @property
     def first(self) -> Problem | None:
         """The problem at the lowest line; one that is at no line comes after those that are."""
-        lowest = min((one for one in self.problems if one.line is not None), key=_line_of, default=None)
+        lowest = min(
+            (one for one in self.problems if one.line is not None), key=lambda one: one.line or 0, default=None
+        )
         return lowest or next(iter(self.problems), None)
 
     @property
     def is_whole(self) -> bool:
         """Whether nothing is wrong."""
         return not self.problems
-
-
-def _line_of(problem: Problem) -> int:
-    return problem.line or 0
 
 
 def verify_trail(
@@ -195,14 +193,11 @@ class _Verifier:
                 continue
             self.found.lines += 1
             if line.hash() != hashed:
-                self._say(Problem(line=number, seal=seal.number, text=self._how_changed(line)))
+                is_another = line.code and self._ring.proves(line.code, line.content)
+                text = "another line is in its place" if is_another else "it was changed"
+                self._say(Problem(line=number, seal=seal.number, text=text))
             else:
                 self._code(line, seal.at)
-
-    def _how_changed(self, line: StoredLine) -> str:
-        if line.code and self._ring.proves(line.code, line.content):
-            return "another line is in its place"
-        return "it was changed"
 
     def _code(self, line: StoredLine, seen: datetime) -> None:
         if line.code:
@@ -275,13 +270,10 @@ class _Verifier:
 def _removals(ring: KeyRing) -> dict[str, int]:
     """Up to which seal the lines of each kind were removed, as lines of the trail say whose codes are right."""
     found: dict[str, int] = {}
-    for line in _removal_lines():
+    removals = AuditEvent.objects.filter(action=REMOVAL).order_by("pk").values_list("pk", flat=True)
+    for line in lines_named(removals):
         if ring.proves(line.code, line.content):
             kind, through = str(line.line.details.get("kind")), line.line.details.get("through")
             if isinstance(through, int):
                 found[kind] = max(found.get(kind, 0), through)
     return found
-
-
-def _removal_lines() -> Iterator[StoredLine]:
-    yield from lines_named(AuditEvent.objects.filter(action=REMOVAL).order_by("pk").values_list("pk", flat=True))

@@ -115,18 +115,14 @@ def _without_runs(text: str) -> str:
     kept: list[str] = []
     start = 0
     while start < len(text):
-        length = _run_length(text, start)
+        length = max(_run_along(text, start, pairs) for pairs in (_FORWARDS, _BACKWARDS, None))
         kept.append(_TAKEN if length >= LEAST_RUN else text[start])
         start += length if length >= LEAST_RUN else 1
     return "".join(kept)
 
 
-def _run_length(text: str, start: int) -> int:
-    """Give the number of characters from ``start`` on that repeat, or go along a row, forwards or backwards."""
-    return max(_run_along(text, start, pairs) for pairs in (_FORWARDS, _BACKWARDS, None))
-
-
 def _run_along(text: str, start: int, pairs: frozenset[str] | None) -> int:
+    """Give the number of characters from ``start`` on that go along a row, or repeat where there are no pairs."""
     end = start + 1
     while end < len(text) and (text[end - 1 : end + 1] in pairs if pairs else text[end - 1] == text[end]):
         end += 1

@@ -34,14 +34,9 @@ CARRIED_BY_PERSON = ExtensionPoint[Callable[[Principal, int], bool]]()
 """Whether a person (by their key) holds something in an app that the caller may not give."""
 
 
-def outranks(principal: Principal, user: User | None) -> bool:
-    """Whether a superuser's account is asked about and the caller is none: they may then change nothing of it."""
-    return user is not None and user.is_superuser and not principal.is_superuser
-
-
 def check_rank(principal: Principal, user: User | None) -> None:
     """Raise Forbidden when the account is a superuser's and the caller is none. None is nobody's account."""
-    if outranks(principal, user):
+    if user is not None and user.is_superuser and not principal.is_superuser:
         raise Forbidden(_("Only a superuser changes what belongs to a superuser."), code="superuser_needed")
 
 

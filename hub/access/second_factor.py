@@ -58,7 +58,7 @@ def begin(user: User) -> str:
 
     :raises InvalidInput: the person has one already.
     """
-    secret = _new_secret()
+    secret = base64.b32encode(secrets.token_bytes(SECRET_BYTES)).decode()
     with transaction.atomic():
         row, _made = Authenticator.objects.select_for_update().get_or_create(user=user, defaults={"secret": secret})
         if row.confirmed_at is not None:
@@ -158,10 +158,6 @@ def _step_of(row: Authenticator, code: str) -> int | None:
         if step > row.last_step and hmac.compare_digest(code_at(row.secret, step).encode(), given.encode()):
             return step
     return None
-
-
-def _new_secret() -> str:
-    return base64.b32encode(secrets.token_bytes(SECRET_BYTES)).decode()
 
 
 def _new_recovery_codes(user: User) -> list[str]:

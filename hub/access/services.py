@@ -164,7 +164,9 @@ def authenticate(token: str, *, now: datetime | None = None) -> Principal:
     transaction, nor on an event loop.
     """
     if is_from_provider(token):
-        return _authenticate_by_provider(token)
+        from hub.access.providers.bearer import authenticate_token  # nobody else needs what it loads
+
+        return authenticate_token(token)
     now = now or timezone.now()
     row = find_token(digest_of(token))
     principal = bearer_of(row, now=now)
@@ -176,12 +178,6 @@ def authenticate(token: str, *, now: datetime | None = None) -> Principal:
 def is_from_provider(token: str) -> bool:
     """Whether a bearer token is a JWT that an identity provider may have issued: asked about where that can wait."""
     return bool(settings.CONFIG.hub_oidc_providers) and token.count(".") == 2 and not token.startswith(TOKEN_PREFIX)
-
-
-def _authenticate_by_provider(token: str) -> Principal:
-    from hub.access.providers.bearer import authenticate_token  # nobody else needs what it loads
-
-    return authenticate_token(token)
 
 
 def needs_more(row: TokenRow, *, now: datetime) -> bool:
@@ -199,7 +195,9 @@ def note_accepted(row: TokenRow, *, now: datetime) -> None:
 
         ensure_account_vouched(row.account_id)
     if was_long_unused(row, now=now):
-        note_use(row.token_id, now=now)
+        # unless another call has just done so
+        stale = Q(last_used_at__isnull=True) | Q(last_used_at__lt=now - LAST_USED_RESOLUTION)
+        AccessToken.objects.filter(stale, pk=row.token_id).update(last_used_at=now)
 
 
 def bearer_of(row: TokenRow | None, *, now: datetime) -> Principal:
@@ -221,12 +219,6 @@ def bearer_of(row: TokenRow | None, *, now: datetime) -> Principal:
 def was_long_unused(row: TokenRow, *, now: datetime) -> bool:
     """Whether the token's ``last_used_at`` is more than a minute old."""
     return row.last_used_at is None or row.last_used_at < now - LAST_USED_RESOLUTION
-
-
-def note_use(token_id: int, *, now: datetime) -> None:
-    """Write that a token was used now, unless another call has just done so."""
-    stale = Q(last_used_at__isnull=True) | Q(last_used_at__lt=now - LAST_USED_RESOLUTION)
-    AccessToken.objects.filter(stale, pk=token_id).update(last_used_at=now)
 
 
 def principal_for_user(user: AbstractBaseUser) -> Principal:

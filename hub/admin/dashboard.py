@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.db.models import Count, Q, QuerySet, Sum
+from django.db.models import Count, Q, Sum
 from django.http import HttpRequest
 from django.template.defaultfilters import filesizeformat
 from django.utils import timezone
@@ -52,7 +52,7 @@ def dashboard_context(request: HttpRequest, context: dict[str, Any]) -> dict[str
             if state is not DocumentStatus.RETIRED
         ],
         "documents_total": sum(states.values()),
-        "chunks_total": count_rows(_visible_chunks(principal)),
+        "chunks_total": count_rows(Chunk.objects.filter(version__document__in=Document.objects.visible_to(principal))),
         "waiting": sum(states.get(state, 0) for state in IN_WORK),
         "oldest_waiting": waiting.order_by("latest_version__queued_at").first(),
         "failures": failed.order_by("-latest_version_id")[:FAILURES_SHOWN],
@@ -78,10 +78,6 @@ def _unseen(principal: Principal) -> dict[str, int]:
         .exclude(pk__in=seen)
         .aggregate(documents=Count("pk"), failed=Count("pk", filter=Q(latest_version__status__in=FAILED)))
     )
-
-
-def _visible_chunks(principal: Principal) -> QuerySet[Chunk]:
-    return Chunk.objects.filter(version__document__in=Document.objects.visible_to(principal))
 
 
 def _health() -> list[tuple[Any, bool, str]]:

@@ -135,14 +135,8 @@ def column(label: Any, attribute: str, *, ordering: str | None = None) -> Callab
 UNNAMED = "…"
 
 
-def without_related_names(response: TemplateResponse) -> None:
-    """Leave out of a history page the names of other rows: they may be people, or hidden from who reads it."""
-    page = (response.context_data or {}).get("action_list")
-    if page is not None:
-        page.object_list = [_unnamed(entry) for entry in page.object_list]
-
-
 def _unnamed(entry: LogEntry) -> LogEntry:
+    """Leave the names of other rows out of a history's line: they may be people, or hidden from who reads it."""
     try:
         parts: Any = json.loads(entry.change_message or "[]")
     except json.JSONDecodeError:
@@ -252,7 +246,7 @@ class HubModelAdmin(RefusedMixin, OvertakenMixin, GivenValuesMixin, VisibleRelat
         filters = self.get_list_filter(request)
         if any(isinstance(one, type) and getattr(one, "parameter_name", None) == lookup for one in filters):
             return True
-        named = [one if isinstance(one, str) else one[0] for one in filters if _names_field(one)]
+        named = [one if isinstance(one, str) else one[0] for one in filters if isinstance(one, str | tuple)]
         filtered = any(lookup == name or lookup.startswith(f"{name}__") for name in named)
         return filtered or is_looked_up_in_own_rows(self.model, lookup)
 
@@ -268,7 +262,9 @@ class HubModelAdmin(RefusedMixin, OvertakenMixin, GivenValuesMixin, VisibleRelat
         """Show what was changed here; the names of other rows that changed with it are for superusers."""
         response: HttpResponseBase = super().history_view(request, object_id, extra_context)
         if isinstance(response, TemplateResponse) and not principal_of(request).is_superuser:
-            without_related_names(response)
+            page = (response.context_data or {}).get("action_list")
+            if page is not None:
+                page.object_list = [_unnamed(entry) for entry in page.object_list]
         return response
 
     def delete_view(
@@ -281,10 +277,6 @@ class HubModelAdmin(RefusedMixin, OvertakenMixin, GivenValuesMixin, VisibleRelat
             messages.error(request, str(error))
             return HttpResponseRedirect(request.get_full_path())
         return response
-
-
-def _names_field(listed: object) -> bool:
-    return isinstance(listed, str | tuple)
 
 
 class ReadOnlyMixin:

@@ -39,20 +39,16 @@ def _is_of_a_former_collection() -> Exists:
     return Exists(later.filter(resource=OuterRef("resource"), created_at__gt=OuterRef("at")))
 
 
-def shown_details(event: AuditEvent) -> dict[str, Any]:
-    """A line's details without the ids of other documents than its own.
+def details_for(principal: Principal, event: AuditEvent) -> dict[str, Any]:
+    """A line's details as the caller may read them: without the ids of other documents than its own.
 
     Which documents a search showed is for superusers, who may see all of them.
     """
     details: dict[str, Any] = event.details
+    if principal.is_superuser:
+        return details
     lists = {name: details.get(name) for name in ("related_documents", "documents")}
     return details | {name: len(given) for name, given in lists.items() if isinstance(given, list)}
-
-
-def details_for(principal: Principal, event: AuditEvent) -> dict[str, Any]:
-    """A line's details as the caller may read them: whole for superusers."""
-    details: dict[str, Any] = event.details
-    return details if principal.is_superuser else shown_details(event)
 
 
 def _resources(kind: str, field: str, rows: QuerySet[Any]) -> QuerySet[Any]:

@@ -73,7 +73,7 @@ def confine_files(*, readable: Iterable[Path], writable: Iterable[Path]) -> bool
         for access, paths in ((READ, readable), (WRITE, writable)):
             for path in paths:
                 _allow(ruleset, path, access & known)
-        _give_up_new_privileges()
+        _control(_PR_SET_NO_NEW_PRIVS, 1)
         _checked(_RESTRICT_SELF, ruleset, 0)
     finally:
         os.close(ruleset)
@@ -151,10 +151,6 @@ def _allow(ruleset: int, path: Path, access: int) -> None:
         _checked(_ADD_RULE, ruleset, _PATH_BENEATH, struct.pack("=Qi", access, place), 0)
     finally:
         os.close(place)
-
-
-def _give_up_new_privileges() -> None:
-    _control(_PR_SET_NO_NEW_PRIVS, 1)
 
 
 def _control(option: int, *values: int) -> None:

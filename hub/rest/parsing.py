@@ -25,9 +25,10 @@ class JsonParser(Parser):
         :raises BadRequest: ``malformed_json``, with the position.
         :raises InvalidInput: a string has a character that can't be stored.
         """
-        if request.content_type and not _is_json(request.content_type):
+        given = request.content_type
+        if given and given != "application/json" and not given.endswith("+json"):
             raise UnsupportedMediaType(
-                _('This call reads a body of type application/json, not "{given}".'), given=request.content_type
+                _('This call reads a body of type application/json, not "{given}".'), given=given
             )
         return parse_json(request.body)
 
@@ -39,10 +40,6 @@ class JsonParser(Parser):
             if any(isinstance(value, str) and "\x00" in value for value in values):
                 raise unstorable(name)
         return super().parse_querydict(data, list_fields, request)
-
-
-def _is_json(content_type: str) -> bool:
-    return content_type == "application/json" or content_type.endswith("+json")
 
 
 def parse_json(body: bytes) -> Any:  # noqa: ANN401 (any JSON value)

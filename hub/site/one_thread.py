@@ -10,8 +10,6 @@ sender nor a slow reader holds one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from django.core.handlers.asgi import ASGIHandler
 from django.core.handlers.base import BaseHandler
 from django.core.signals import request_started
@@ -39,7 +37,11 @@ class OneThreadHandler(ASGIHandler):
         # Signals go to a thread, too, and back before the request begins; so these two are called at its beginning.
         request_started.disconnect(close_old_connections)
         request_started.disconnect(reset_queries)
-        self._probes = _probe_threads()
+        # Threads of their own for those who ask whether the hub is well, which a burst must not delay. /healthz has one
+        # to itself: it needs no database, and the others may wait for one that is away.
+        others = RequestThreads(most=2, wait_s=PROBE_WAIT_S)
+        health = RequestThreads(most=1, wait_s=PROBE_WAIT_S)
+        self._probes = {"/healthz": health, "/readyz": others, "/metrics": others}
         self._callers = KnownCallers()
 
     def get_response(self, request: HttpRequest) -> HttpResponseBase:
@@ -61,12 +63,3 @@ class OneThreadHandler(ASGIHandler):
                 return await (thread.ask if is_question else thread.run)(self.get_response, request)
         except (TooBusy, TooManyAtOnce) as error:
             return refuse_early(request, error)
-
-
-def _probe_threads() -> Mapping[str, RequestThreads]:
-    """Threads of their own for the paths that are asked whether the hub is well, which a burst must not delay.
-
-    /healthz alone has one to itself: it needs no database, and the others may wait for one that is away.
-    """
-    others = RequestThreads(most=2, wait_s=PROBE_WAIT_S)
-    return {"/healthz": RequestThreads(most=1, wait_s=PROBE_WAIT_S), "/readyz": others, "/metrics": others}

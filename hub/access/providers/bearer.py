@@ -38,7 +38,9 @@ def authenticate_token(raw: str) -> Principal:
     if not user.is_active:
         raise refused()
     person = principal_for_user(user)
-    asked = replace(person, scopes=_scopes_of(token), client=token.client)
+    prefix = token.provider.scope_prefix
+    scopes = frozenset(_known(name.removeprefix(prefix) for name in token.scopes if name.startswith(prefix)))
+    asked = replace(person, scopes=scopes, client=token.client)
     return replace(asked, scopes=usable_scopes(asked))
 
 
@@ -59,11 +61,6 @@ def _first_use(token: AccessClaims, raw: str, digest: str) -> ProviderCredential
         [ProviderCredential(digest=digest, **kept)], ignore_conflicts=True
     )  # another call may have brought the same token
     return ProviderCredential.objects.select_related("account__user").get(digest=digest)
-
-
-def _scopes_of(token: AccessClaims) -> frozenset[Scope]:
-    prefix = token.provider.scope_prefix
-    return frozenset(_known(name.removeprefix(prefix) for name in token.scopes if name.startswith(prefix)))
 
 
 def _known(names: Iterable[str]) -> list[Scope]:

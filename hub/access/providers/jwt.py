@@ -90,12 +90,6 @@ def check_id_token(provider: IdentityProvider, token: str, *, nonce: str | None)
     return claims
 
 
-def audiences_of_hub() -> tuple[str, str]:
-    """Give the hub's own audience, and what its resources begin with (its MCP servers are audiences, too)."""
-    url = settings.CONFIG.public_url
-    return url, f"{url}/"
-
-
 def _look_into(token: str) -> tuple[dict[str, Any], object]:
     if len(token) > LONGEST_TOKEN:
         _refuse(_("it is too long"))
@@ -154,8 +148,8 @@ def _audiences(claims: dict[str, Any]) -> list[str]:
 
 
 def _is_for_us(provider: IdentityProvider, audience: str) -> bool:
-    own, below = audiences_of_hub()
-    return audience == own or audience.startswith(below) or audience in provider.audiences
+    own = settings.CONFIG.public_url  # so are its MCP servers, below it
+    return audience == own or audience.startswith(f"{own}/") or audience in provider.audiences
 
 
 def _scopes(claims: dict[str, Any]) -> list[str]:

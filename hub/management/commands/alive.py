@@ -30,7 +30,10 @@ class Command(BaseCommand):
 
     def handle(self, *, process: str, **_options: object) -> None:
         try:
-            is_alive = _worker_is_alive() if process == "worker" else _beat_is_alive()
+            if process == "worker":
+                is_alive = _worker_is_alive()
+            else:
+                is_alive = (ago := sent_seconds_ago()) is not None and ago <= GONE_AFTER_S
         except (DatabaseError, RedisError) as error:
             self.stderr.write(f"it can't be asked: {type(error).__name__}")
             sys.exit(1)
@@ -43,8 +46,3 @@ def _worker_is_alive() -> bool:
     """Whether a worker of this machine, which in a container is the container, gave a sign in the last 30 seconds."""
     signs = WorkerHeartbeat.objects.filter(name__startswith=f"{socket.gethostname()}:")
     return signs.filter(seen_at__gte=Now() - SILENT_FOR).exists()
-
-
-def _beat_is_alive() -> bool:
-    ago = sent_seconds_ago()
-    return ago is not None and ago <= GONE_AFTER_S
