@@ -80,7 +80,8 @@ def create_collection(
     try:
         with transaction.atomic():
             collection.save()
-            _check_never_used(slug)  # after it: who waited here for a deletion sees what that left
+            if FormerSlug.objects.filter(pk=slug).exists():  # who waited for a deletion sees what it left
+                raise _slug_taken(slug)
             if principal.user_id is not None and not principal.is_superuser:
                 CollectionGrant.objects.create(collection=collection, user_id=principal.user_id, role="administrator")
             record_event(principal, "COLLECTION_CREATE", f"collection:{slug}")
@@ -92,11 +93,6 @@ def create_collection(
 def _slug_taken(slug: str) -> Conflict:
     # the same for a collection that is there, for one that the caller may not see, and for one that was deleted
     return Conflict(_('The slug "{slug}" is taken, or was before. Choose another.'), slug=slug)
-
-
-def _check_never_used(slug: str) -> None:
-    if FormerSlug.objects.filter(pk=slug).exists():
-        raise _slug_taken(slug)
 
 
 def update_collection(*, principal: Principal, slug: str, **changes: object) -> Collection:

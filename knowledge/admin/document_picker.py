@@ -40,12 +40,11 @@ def offer(request: HttpRequest) -> JsonResponse:
     if request.GET.get("scope") == "review":
         found = found.readable().filter(pk__in=Document.objects.visible_to(principal, Scope.REVIEW).values("pk"))
     rows = found.select_related("document_type", "latest_version")[:MOST_OFFERED]
-    return JsonResponse({"found": [_offered(one) for one in rows]})
-
-
-def _offered(document: Document) -> dict[str, str]:
-    facts = (str(document.document_type or ""), document.collection.name, document.path)
-    return {"id": document.public_id, "title": document.title, "hint": " · ".join(filter(None, facts))}
+    offered = []
+    for one in rows:
+        facts = (str(one.document_type or ""), one.collection.name, one.path)
+        offered.append({"id": one.public_id, "title": one.title, "hint": " · ".join(filter(None, facts))})
+    return JsonResponse({"found": offered})
 
 
 def titles_of(principal: Principal, ids: Sequence[str]) -> dict[str, str]:

@@ -50,7 +50,8 @@ def semantic_drafts(
 
 def _distances(markdown: str, pieces: list[Piece], budget: Budget, embed: Embed) -> dict[int, float]:
     """Map each index where a cut is possible to the distance (0 to 2) between the text before and after it."""
-    places = [index for index in range(1, len(pieces)) if _may_cut(pieces[index - 1], pieces[index])]
+    # between two sentences or list items, never behind a heading
+    places = [index for index in range(1, len(pieces)) if pieces[index - 1].repeatable and pieces[index].repeatable]
     whole = sum(budget.estimate(markdown[piece.start : piece.end]) for piece in pieces)
     if whole <= 2 * MIN_SHARE:
         return {}
@@ -63,11 +64,6 @@ def _distances(markdown: str, pieces: list[Piece], budget: Budget, embed: Embed)
         rows = dict(zip(windows, vectors, strict=True))
         found.update({index: 1.0 - float(rows[before] @ rows[after]) for index, (before, after) in sides.items()})
     return found
-
-
-def _may_cut(before: Piece, after: Piece) -> bool:
-    """Return whether a subject may change here: between two sentences or list items, never behind a heading."""
-    return before.repeatable and after.repeatable
 
 
 def _sides(pieces: list[Piece], index: int) -> tuple[tuple[int, int], tuple[int, int]]:

@@ -91,7 +91,10 @@ def _log(generation: IndexGeneration, found: Reconciled) -> None:
 def _steps(generation: IndexGeneration, engine: SearchEngine, found: Reconciled) -> Iterator[None]:
     for low, high, there in _windows(generation, engine):
         # Read after the engine was: what was deleted in between is stray, and what was written is told by its change.
-        here = np.array(_numbers_between(generation, low, high), np.int64)
+        numbered = Chunk.objects.filter(
+            chunks_of(generation.embedding_set), lexical_entry__ordinal__range=(low + 1, high)
+        )
+        here = np.array(list(numbered.values_list("lexical_entry__ordinal", flat=True)), np.int64)
         stray = np.setdiff1d(there, here)
         engine.delete(generation.collection, stray.tolist())
         found.stray += stray.size
@@ -129,11 +132,6 @@ def _last_windows(
     rest = there[there > low]
     if rest.size:
         yield low, int(rest[-1]), rest
-
-
-def _numbers_between(generation: IndexGeneration, low: int, high: int) -> list[int]:
-    numbered = Chunk.objects.filter(chunks_of(generation.embedding_set), lexical_entry__ordinal__range=(low + 1, high))
-    return list(numbered.values_list("lexical_entry__ordinal", flat=True))
 
 
 def _put_in_their_places(generation: IndexGeneration, engine: SearchEngine, found: Reconciled) -> Iterator[None]:

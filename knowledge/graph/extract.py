@@ -156,7 +156,7 @@ def _best_nodes(nodes: list[NodeFact]) -> Iterator[NodeFact]:
 
 def _counted(edges: list[EdgeFact]) -> Iterator[EdgeFact]:
     """One fact per edge: the first, with how often it is stated."""
-    counts = count_by_edge(edges)
+    counts = Counter((edge.source, edge.type, edge.target) for edge in edges)
     seen = set()
     for edge in edges:
         key = (edge.source, edge.type, edge.target)
@@ -168,7 +168,10 @@ def _counted(edges: list[EdgeFact]) -> Iterator[EdgeFact]:
 def reference_facts(source: SourceText) -> Iterator[NodeFact | EdgeFact]:
     """Yield figures and tables by their captions, and an edge REFERENCES for each place that refers to something."""
     labelled = yield from _captions(source)
-    yield from _label_references(source, labelled)
+    for match in _LABEL.finditer(source.body):
+        target = labelled.get(label_key(match))
+        if target is not None and source.kind(match.start()) not in (BlockKind.CAPTION, BlockKind.FIGURE):
+            yield _reference(source, match.start(), match.end(), target)
     named = find_names(source.body, source.names)
     for place in named:
         yield _reference(source, place.start, place.end, NodeRef(type="Document", id=place.node_id))
@@ -207,13 +210,6 @@ def label_key(match: re.Match[str]) -> str:
     """Normalise the label of a figure or table: 図３－１ and 図 3.1 are 図3-1."""
     word = {"figure": "図", "fig": "図", "fig.": "図", "table": "表"}.get(match["word"].casefold(), match["word"])
     return word + re.sub(r"[.．－‐]", "-", normalise(match["number"]))
-
-
-def _label_references(source: SourceText, labelled: dict[str, NodeRef]) -> Iterator[EdgeFact]:
-    for match in _LABEL.finditer(source.body):
-        target = labelled.get(label_key(match))
-        if target is not None and source.kind(match.start()) not in (BlockKind.CAPTION, BlockKind.FIGURE):
-            yield _reference(source, match.start(), match.end(), target)
 
 
 def _section_references(source: SourceText, named: list[NamePlace]) -> Iterator[EdgeFact]:
@@ -257,8 +253,3 @@ def _follows_document(text: str, start: int, ends: list[int]) -> bool:
 
 def _reference(source: SourceText, start: int, end: int, target: NodeRef) -> EdgeFact:
     return EdgeFact(source=source.place(start), type="REFERENCES", target=target, start=start, end=end)
-
-
-def count_by_edge(edges: list[EdgeFact]) -> Counter[tuple[NodeRef, str, NodeRef]]:
-    """Count how often each relation is stated."""
-    return Counter((edge.source, edge.type, edge.target) for edge in edges)

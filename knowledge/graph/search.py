@@ -289,7 +289,8 @@ def _result(principal: Principal, query: GraphQuery, walked: _Walked) -> GraphRe
     order = list(walk.depth) if query.traversal is Traversal.BFS else walk.depth_first(starts)
     shown = _shown(principal, walk, order, query, starts=starts, types=walked.types)
     ids = {pk: node.id for pk, node in shown.items()}
-    ids |= _ids_on_the_way(walk, shown)
+    passed = {step for pk in shown for step in walk.path(pk)} - set(shown)  # nodes on the way that are not shown
+    ids |= dict(GraphNode.objects.filter(pk__in=passed).values_list("pk", "public_id")) if passed else {}
     return GraphResult(
         nodes=tuple(shown.values()),
         edges=_edges(edges_among(principal, list(shown), walked.relations, walked.document), ids),
@@ -330,12 +331,6 @@ def _shown(
         )
     }
     return {pk: found[pk] for pk in [pk for pk in order if pk in found][: query.limit]}
-
-
-def _ids_on_the_way(walk: Walk, shown: Mapping[int, FoundNode]) -> dict[int, str]:
-    """The ids of nodes that paths lead through and that are not shown themselves."""
-    passed = {step for pk in shown for step in walk.path(pk)} - set(shown)
-    return dict(GraphNode.objects.filter(pk__in=passed).values_list("pk", "public_id")) if passed else {}
 
 
 def _edges(edges: Sequence[EdgeRow], ids: Mapping[int, str]) -> tuple[FoundEdge, ...]:

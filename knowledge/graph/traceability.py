@@ -80,7 +80,8 @@ def traceability_matrix(
     nodes = nodes.exclude(properties__role="test").order_by("code", "pk")
     listed = list(nodes[: MAX_ROWS + 1])
     cells = _cells(listed, listed_documents)
-    shown = _speaking(listed_documents, cells)
+    speaking = {document_pk for row in cells.values() for document_pk in row}
+    shown = tuple(document for document in listed_documents if document.pk in speaking)
     types = {document.document_type_id for document in listed_documents}
     followed = [code for code in FOLLOWED_TYPES if code in types]
     rows = [
@@ -112,11 +113,6 @@ def _cells(nodes: Sequence[GraphNode], documents: Sequence[Document]) -> dict[in
             end=said.end or 0,
         )
     return cells
-
-
-def _speaking(documents: Sequence[Document], cells: dict[int, dict[int, MatrixCell]]) -> tuple[Document, ...]:
-    speaking = {document_pk for row in cells.values() for document_pk in row}
-    return tuple(document for document in documents if document.pk in speaking)
 
 
 def _row(

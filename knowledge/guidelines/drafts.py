@@ -121,7 +121,11 @@ def _above(number: str, known: Mapping[str, str]) -> str:
 
 def check_articles(drafts: Sequence[ArticleDraft], document_types: Mapping[str, str]) -> tuple[ImportProblem, ...]:
     """Name every row that can't be stored; ``document_types`` maps each accepted spelling to its code."""
-    problems = [problem for draft in drafts for problem in _check_one(draft, document_types)]
+    problems = [
+        ImportProblem(row=draft.row, message=text)
+        for draft in drafts
+        for text in (*_wrong_texts(draft), *_wrong_values(draft, document_types), *_wrong_patterns(draft))
+    ]
     rows: dict[str, int] = {}
     for draft in drafts:
         if draft.number in rows:
@@ -137,11 +141,6 @@ def check_articles(drafts: Sequence[ArticleDraft], document_types: Mapping[str, 
             problems.append(ImportProblem(row=draft.row, message=text))
         seen.add(draft.number)
     return tuple(sorted(problems, key=lambda problem: problem.row))
-
-
-def _check_one(draft: ArticleDraft, document_types: Mapping[str, str]) -> Iterator[ImportProblem]:
-    for text in (*_wrong_texts(draft), *_wrong_values(draft, document_types), *_wrong_patterns(draft)):
-        yield ImportProblem(row=draft.row, message=text)
 
 
 def _wrong_texts(draft: ArticleDraft) -> Iterator[str]:

@@ -151,7 +151,8 @@ def read_markdown(text: str) -> ParsedGuideline:
     sections = build_sections(text, markdown_blocks(text))
     by_id = {section.id: section for section in sections}
     for index, section in enumerate(sections):
-        if _is_passed_over(section, text, is_title=index == 0) or _is_below_apparatus(section, by_id, text):
+        is_title = index == 0 and section.number is None
+        if is_title or _is_apparatus(section, text) or _is_below_apparatus(section, by_id, text):
             continue
         row = bisect_left(line_ends, section.start) + 1
         if section.number is None:
@@ -162,11 +163,6 @@ def read_markdown(text: str) -> ParsedGuideline:
     if not articles and not problems:
         problems.append(ImportProblem(row=1, message=_("The file has no numbered headings.")))
     return ParsedGuideline(articles=tuple(articles), problems=tuple(problems))
-
-
-def _is_passed_over(section: Section, text: str, *, is_title: bool) -> bool:
-    is_unnumbered_title = is_title and section.number is None
-    return is_unnumbered_title or _is_apparatus(section, text)
 
 
 def _is_apparatus(section: Section, text: str) -> bool:

@@ -39,17 +39,13 @@ BACKOFF = timedelta(seconds=30)
 SWEEP_LIMIT = 100
 
 
-def current_rules() -> str:
-    """A digest of how documents are read now: the extraction's own version and the curators' patterns."""
-    return _digest(_patterns())
-
-
 def _patterns() -> list[tuple[str, str]]:
     patterns = IdentifierPattern.objects.filter(is_active=True).order_by("pattern")
     return list(patterns.values_list("pattern", "node_type_id"))
 
 
 def _digest(patterns: list[tuple[str, str]]) -> str:
+    """Name how documents are read now, by the extraction's own version and the curators' patterns."""
     return hashlib.sha256(repr((RULES, patterns)).encode()).hexdigest()[:32]
 
 
@@ -71,7 +67,7 @@ def due_documents(rules: str) -> QuerySet[Document]:
 
 def take_due() -> list[int]:
     """The keys of documents whose graph is due, oldest first."""
-    due = due_documents(current_rules()).order_by("updated_at", "pk")
+    due = due_documents(_digest(_patterns())).order_by("updated_at", "pk")
     return list(due.values_list("pk", flat=True)[:SWEEP_LIMIT])
 
 

@@ -181,15 +181,11 @@ def read_some(version: DocumentVersion, lease: Lease) -> DocumentStatus:
             )
             PageText.objects.bulk_create([row], ignore_conflicts=True)
         _publish(version, done, total)
-        if _is_cancelled(version):
+        if DocumentVersion.objects.filter(pk=version.pk, ocr_cancelled=True).exists():
             return DocumentStatus.PARSING
         if time.monotonic() > deadline:
             break
     return DocumentStatus.READING if done < total else DocumentStatus.PARSING
-
-
-def _is_cancelled(version: DocumentVersion) -> bool:
-    return DocumentVersion.objects.filter(pk=version.pk, ocr_cancelled=True).exists()
 
 
 def _read(version: DocumentVersion, source: Source, name: str, lease: Lease) -> PageText:

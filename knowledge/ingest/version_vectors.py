@@ -61,7 +61,8 @@ def embed_slice(
             document = _locked_document(version, embedding_set)
             if document is None:
                 return Slice(made=made, next_index=start, is_last=True)
-            kept = set(_locked_ids(batch))
+            rows = Chunk.objects.filter(pk__in=[row.pk for row in batch]).select_for_update(of=("self",))
+            kept = set(rows.values_list("pk", flat=True))
             made += write_embedded(embedding_set, batch, vectors, document=document, needed=kept)
         start = batch[-1].index + 1
         if time.monotonic() > deadline:
@@ -75,11 +76,6 @@ def _locked_document(version: DocumentVersion, embedding_set: EmbeddingSet) -> D
     document = current.select_for_update(of=("self",), no_key=True).first()
     kept = EmbeddingSet.objects.filter(pk=embedding_set.pk).exclude(status=EmbeddingSetStatus.DROPPED)
     return document if kept.select_for_update(of=("self",), no_key=True).exists() else None
-
-
-def _locked_ids(batch: list[Chunk]) -> list[int]:
-    rows = Chunk.objects.filter(pk__in=[row.pk for row in batch]).select_for_update(of=("self",))
-    return list(rows.values_list("pk", flat=True))
 
 
 def _has_vector(embedding_set: EmbeddingSet) -> Exists:

@@ -223,8 +223,9 @@ def reason(
     if target is not None and inference_type is InferenceType.PROPERTY:
         had = [proofs.had(each) for each in properties_of(target, graph, closure) if each.triple not in closure]
         found += [(each.depth, each.triple) for each in had]
-        near += [(each.depth, each.triple) for each in had if each.depth <= depth]
-        facts = sorted((each for each in had if each.depth <= depth), key=_by_depth) + facts
+        own = [each for each in had if each.depth <= depth]
+        near += [(each.depth, each.triple) for each in own]
+        facts = sorted(own, key=lambda fact: (fact.depth, tuple(map(str, fact.triple)))) + facts
     return Reasoning(
         facts=tuple(facts[:FACTS_SHOWN]),
         violations=tuple(FoundViolation(violation=each, chain=proofs.chain(each.facts)) for each in violations),
@@ -232,10 +233,6 @@ def reason(
         deeper=len(found) - len(near),
         asserted=closure.asserted_count,
     )
-
-
-def _by_depth(fact: InferredFact) -> tuple[int, tuple[str, ...]]:
-    return fact.depth, tuple(map(str, fact.triple))
 
 
 def _is_named(triple: Triple) -> bool:

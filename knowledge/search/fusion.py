@@ -130,14 +130,10 @@ def fuse(
     if not wants_contents:
         values = np.where(evidence.are_contents, CONTENTS_SHARE * values, values)
     if evidence.codes.any():
-        values = _with_codes(values, evidence.codes)
+        # codes decide, and what else was found among those that have as many of them
+        values = CODES_WEIGHT * evidence.codes + (1 - CODES_WEIGHT) * np.clip(values, 0.0, 1.0)
     places = np.lexsort((evidence.chunk_ids, -values))
     return Ranking(places=places, scores=values[places])
-
-
-def _with_codes(values: NDArray[np.float64], codes: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Let codes decide, and what else was found among those that have as many of them."""
-    return CODES_WEIGHT * codes + (1 - CODES_WEIGHT) * np.clip(values, 0.0, 1.0)
 
 
 def _values(evidence: Evidence, mode: SearchMode, cosine_range: CosineRange, weights: Weights) -> NDArray[np.float64]:

@@ -77,16 +77,12 @@ def letter_patterns(phrase: str, *, among: int) -> list[str]:
     phrase that is one ``among`` several.
     """
     letters = dict.fromkeys(_LETTER.findall(normalise(phrase).lower()))
-    spelt = {letter: _spellings_of(letter) for letter in letters}
+    # the characters of which one must be in a text that NFKC gives the letter, of either case
+    firsts = {letter: normalize("NFKD", letter)[0] for letter in letters}
+    spelt = {letter: first + _decomposed().get(first, "") for letter, first in firsts.items()}
     most = min(MOST_LETTERS, max(1, LETTERS_OF_ALL // among))
     chosen = sorted(letters, key=lambda letter: ("\u3041" <= letter <= "\u3096", len(spelt[letter])))[:most]
     return [f"[{spelt[letter]}{_OTHER_PLANES}]" for letter in chosen]
-
-
-def _spellings_of(letter: str) -> str:
-    """Return the characters of which one must be in a text that NFKC gives this letter, of either case."""
-    first = normalize("NFKD", letter)[0]
-    return first + _decomposed().get(first, "")
 
 
 @cache

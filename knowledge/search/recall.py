@@ -233,7 +233,7 @@ class _Legs:
             if isinstance(error.__cause__, QueryCanceled):  # it would only take as long again
                 raise
             reason = in_one_line(error)
-        self.permitted.do_without_index()
+        self.permitted.has_index = False  # from now on
         with going_back():
             nearest = self.index.nearest(vector, self.permitted, limit=LEG_DEPTH)
         logger.error("vector search went on without the lexical index: %s", reason)

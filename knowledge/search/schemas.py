@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, Field
 
 from hub.core.shapes import filled
-from knowledge.types.search import Hit, LegScore, PageMark, RemoteHit, SearchResult
+from knowledge.types.search import Hit, LegScore, PageMark, SearchResult
 
 
 def _leg_facts(legs: Mapping[str, LegScore | dict[str, Any]] | None) -> dict[str, dict[str, Any]] | None:
@@ -106,14 +106,14 @@ def hit_out(hit: Hit) -> HitOut:
     return HitOut.model_validate(hit, from_attributes=True)
 
 
-def remote_hit_out(hit: RemoteHit) -> RemoteHitOut:
-    return filled(RemoteHitOut, hit, source_score=hit.score, document_path=hit.address, score=None)
-
-
 def search_out(result: SearchResult, *, next_cursor: str | None) -> SearchOut:
     """``next_cursor`` is made by the door from `page_position`."""
+    remote = [
+        filled(RemoteHitOut, hit, source_score=hit.score, document_path=hit.address, score=None)
+        for hit in result.remote
+    ]
     return SearchOut(
-        results=[*map(hit_out, result.hits), *map(remote_hit_out, result.remote)],
+        results=[*map(hit_out, result.hits), *remote],
         total_found=result.total_found,
         next_cursor=next_cursor,
         notices=[notice.as_dict() for notice in result.notices],

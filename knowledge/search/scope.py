@@ -126,10 +126,6 @@ class PermittedChunks:
             )
         return self._is_comparable
 
-    def do_without_index(self) -> None:
-        """Ask nothing of the lexical index from now on, since it can't be read."""
-        self.has_index = False
-
     @property
     def numbers(self) -> NDArray[np.int64]:
         """The numbers in the lexical index of them all, where they are small. One query, the first time."""
@@ -196,7 +192,10 @@ def searchable_chunks(reach: Reach, restriction: SearchFilter, embedding_set: Em
     if restriction.language:
         chunks = chunks.filter(language=restriction.language.lower())
     if restriction.section_path:
-        chunks = chunks.filter(_section_path_matches(restriction.section_path))
+        titles = restriction.section_path
+        patterns = Value([section_pattern(title) for title in titles], output_field=ArrayField(TextField()))
+        matches = _SectionPathMatches(F("section_path"), patterns, Value(is_number_alone(titles[0])))
+        chunks = chunks.filter(matches)
     return chunks
 
 
@@ -301,6 +300,8 @@ def _quote(text: str) -> str:
 
 
 class _SectionPathMatches(Func):
+    """Consecutive headings from the top; a number alone in the first place is found at any depth."""
+
     arity = 3
     output_field = BooleanField()
     template = (
@@ -309,9 +310,3 @@ class _SectionPathMatches(Func):
         "SELECT FROM generate_subscripts(given.patterns, 1) AS step WHERE "
         "coalesce(normalize(given.path[top + step - 1], NFKC) !~ given.patterns[step], true)))"
     )
-
-
-def _section_path_matches(titles: tuple[str, ...]) -> Func:
-    """Match consecutive headings from the top; a number alone in the first place is found at any depth."""
-    patterns = Value([section_pattern(title) for title in titles], output_field=ArrayField(TextField()))
-    return _SectionPathMatches(F("section_path"), patterns, Value(is_number_alone(titles[0])))

@@ -72,12 +72,7 @@ class SealedBlobStore:
             self._bare.put(sha256, source)
             return
         row = _row_of(sha256, master)
-        with source.open("rb") as plain:
-            self.write_sealed(row, plain)
-
-    def write_sealed(self, row: SealedBlob, plain: IO[bytes]) -> None:
-        """Encrypt bytes with the key of their row, under its name."""
-        with SealingReader(plain, _data_key(row), row.name) as sealed:
+        with source.open("rb") as plain, SealingReader(plain, _data_key(row), row.name) as sealed:
             self._bare.write(row.name, cast("IO[bytes]", sealed))
 
     def write(self, name: str, data: IO[bytes]) -> None:

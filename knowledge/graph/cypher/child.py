@@ -103,11 +103,11 @@ def _simple_properties(text: str, *, without: Container[str]) -> dict[str, objec
     if text in ("", "{}"):
         return {}
     read = json.loads(text).items()
-    return {name: _simple(value) for name, value in read if name not in without and name not in ("type", "title")}
-
-
-def _simple(value: object) -> object:
-    return value if isinstance(value, str | int | float | bool) else None
+    return {
+        name: value if isinstance(value, str | int | float | bool) else None
+        for name, value in read
+        if name not in without and name not in ("type", "title")
+    }
 
 
 def answer(graphs: Graphs, request: dict[str, Any], tables: list[bytes]) -> dict[str, Any]:

@@ -106,7 +106,8 @@ class Copies:
             for old in [held for held, copy in self._kept.items() if copy.generation != generation]:
                 del self._kept[old]
             # The rows read after this may be newer than it says: they are sent once more next time, to no harm.
-            revisions = _revisions(key)
+            rows = GraphRevision.objects.filter(space__in=[MASTERS, *key.spaces]).values_list("space", "number")
+            revisions = {str(space): number for space, number in rows}
             copy = self._kept.get(key)
             if copy is not None and time.monotonic() - copy.checked_at > TRUSTED_FOR.total_seconds():
                 copy = None
@@ -124,7 +125,8 @@ class Copies:
 
     def _load(self, key: CopyKey, copy: _Copy | None, revisions: dict[str, int], generation: int) -> None:
         changes = _changes(key, copy.revisions, revisions) if copy else None
-        tables = changes or _all_rows(key)
+        asked = {"spaces": list(key.spaces), "ceiling": key.ceiling}
+        tables = changes or [b"[]", b"[]", _copy(_NODES, asked), _copy(_EDGES, asked)]
         size = (copy.size if copy and changes else 0) + sum(map(len, tables))
         self._make_room(key, size, generation)
         request = {"do": "load", "graph": key.name, "is_new": changes is None}
@@ -168,16 +170,6 @@ def _not_loaded() -> Unavailable:
         _("The graph could not be loaded for queries (HUB_GRAPH_MEMORY_BYTES). Try again, or use graph_search."),
         code="graph_unavailable",
     )
-
-
-def _revisions(key: CopyKey) -> dict[str, int]:
-    rows = GraphRevision.objects.filter(space__in=[MASTERS, *key.spaces]).values_list("space", "number")
-    return {str(space): number for space, number in rows}
-
-
-def _all_rows(key: CopyKey) -> list[bytes]:
-    parameters = {"spaces": list(key.spaces), "ceiling": key.ceiling}
-    return [b"[]", b"[]", _copy(_NODES, parameters), _copy(_EDGES, parameters)]
 
 
 def _changes(key: CopyKey, before: Mapping[str, int], now: Mapping[str, int]) -> list[bytes] | None:
