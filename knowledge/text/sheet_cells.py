@@ -20,7 +20,7 @@ class RowCells:
         if self._match is None:
             return
         top, bottom = int(self._match["top"]), int(self._match["bottom"])
-        self._rows = _row_numbers(block.rows) if block.rows else range(top, bottom + 1)
+        self._rows = row_numbers(block.rows) if block.rows else range(top, bottom + 1)
         if len(self._rows) != lines:
             self._match = None
 
@@ -30,7 +30,7 @@ class RowCells:
         return f"{self._match['left']}{self._rows[first]}:{self._match['right']}{self._rows[last]}"
 
 
-def _row_numbers(ranges: str) -> list[int]:
+def row_numbers(ranges: str) -> list[int]:
     """Read ``3,5-7`` as 3, 5, 6, 7."""
     ends = (part.partition("-") for part in ranges.split(","))
     return [row for first, _, last in ends for row in range(int(first), int(last or first) + 1)]

@@ -218,8 +218,7 @@ class _Placing:
         if last is None:
             last = body.makeelement(_PARAGRAPH)
             body.insert(0, last)
-        text = "\n\n".join([self._markup.list_title, *(note.text for note in notes)])
-        listed = Note(text=text, author=notes[0].author, start=0, end=0, is_quote=False)
+        listed = self._markup.listed(notes)
         inside = [child for child in last if child.tag != qn("w:pPr")]
         if inside:
             self._comments.add(listed, inside[0], inside[-1])

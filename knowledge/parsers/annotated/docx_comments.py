@@ -39,8 +39,7 @@ class CommentWriter:
         self._editor = editor
         self._document = document
         self._date = date_of(written)
-        part = editor.related(document, "comments")
-        self._part = part if part and editor.has(part) else ""
+        self._part = editor.related(document, "comments")
         known = editor.root(self._part) if self._part else None
         numbered = [*(known if known is not None else ()), *editor.root(document).iter(qn("w:commentRangeStart"))]
         ids = [one.get(qn("w:id"), "") for one in numbered if isinstance(one.tag, str)]
@@ -149,7 +148,7 @@ class CommentWriter:
     def _write_threads(self) -> None:
         """Say of each comment whether it is done; programs find a thread by the last paragraph of its first comment."""
         part = self._editor.related(self._document, "commentsExtended")
-        if part and self._editor.has(part):
+        if part:
             root = self._editor.change(part)
         else:
             root = etree.Element(f"{{{_W15}}}commentsEx", nsmap={"w15": _W15, "mc": _MC})

@@ -57,6 +57,11 @@ class Markup:
     written: datetime
     list_title: str
 
+    def listed(self, notes: Sequence[Note]) -> Note:
+        """Make one note of several, one at least, that have no place of their own."""
+        text = "\n\n".join([self.list_title, *(note.text for note in notes)])
+        return Note(text=text, author=notes[0].author, start=0, end=0, is_quote=False)
+
 
 def load_markup(markdown: str, notes: Sequence[Mapping[str, Any]], written: str, list_title: str) -> Markup:
     """Make what a child was given of JSON."""

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import posixpath
 import zipfile
+from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path
 
 from lxml import etree
 
-from knowledge.parsers.ooxml.package import Element
+from knowledge.parsers.ooxml.package import Element, parse_part
 
 _CONTENT_TYPES = "[Content_Types].xml"
 _TYPES = "{http://schemas.openxmlformats.org/package/2006/content-types}"
 _RELATIONS = "http://schemas.openxmlformats.org/package/2006/relationships"
 _EARLIEST = (1980, 1, 1, 0, 0, 0)
-_PARSER = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False)
 
 
 class PackageEditor:
@@ -32,7 +32,7 @@ class PackageEditor:
     def root(self, part: str) -> Element:
         """Return the root of a part, the same one each time, to look at. Call ``change`` to write what is changed."""
         if part not in self._read:
-            self._read[part] = etree.fromstring(self._archive.read(part), _PARSER)
+            self._read[part] = parse_part(self._archive, part)
         return self._read[part]
 
     def change(self, part: str) -> Element:
@@ -88,21 +88,20 @@ class PackageEditor:
         return next(name for number in range(1, 100_000) if not self.has(name := pattern.format(number)))
 
     def related(self, part: str, kind: str) -> str | None:
-        """Return the part that one is related to by a kind, the last word of its type; None without."""
-        path = relations_path(part)
-        if not self.has(path):
-            return None
-        for one in self.root(path):
-            if one.get("Type", "").rpartition("/")[2] == kind and one.get("TargetMode") != "External":
-                return _inside(part, one.get("Target", ""))
-        return None
+        """Return the part that one is related to by a kind, the last word of its type; None where it is not there."""
+        return self._led_to(part, lambda one: one.get("Type", "").rpartition("/")[2] == kind)
 
     def target(self, part: str, relation: str) -> str | None:
-        """Return the part that a relation's id leads to; None for one out of the package, or none."""
+        """Return the part that a relation's id leads to; None where it is not there."""
+        return self._led_to(part, lambda one: one.get("Id") == relation)
+
+    def _led_to(self, part: str, is_wanted: Callable[[Element], bool]) -> str | None:
         path = relations_path(part)
         for one in self.root(path) if self.has(path) else ():
-            if one.get("Id") == relation and one.get("TargetMode") != "External":
-                return _inside(part, one.get("Target", ""))
+            if is_wanted(one) and one.get("TargetMode") != "External":
+                inside = posixpath.join("/", posixpath.dirname(part), one.get("Target", ""))
+                found = posixpath.normpath(inside).lstrip("/")
+                return found if self.has(found) else None
         return None
 
     def packed(self) -> bytes:
@@ -126,10 +125,6 @@ class PackageEditor:
 def relations_path(part: str) -> str:
     folder, name = posixpath.split(part)
     return posixpath.join(folder, "_rels", f"{name}.rels")
-
-
-def _inside(part: str, target: str) -> str:
-    return posixpath.normpath(posixpath.join("/", posixpath.dirname(part), target)).lstrip("/")
 
 
 def _bytes(part: Element | bytes) -> bytes:

@@ -98,9 +98,7 @@ def _write_page(page: pypdfium2.PdfPage, number: int, places: Sequence[Sequence[
 def _write_list(page: pypdfium2.PdfPage, listed: Sequence[Note], markup: Markup) -> None:
     """Put what has no place into one note on the first page."""
     if listed:
-        text = "\n\n".join([markup.list_title, *(note.text for note in listed)])
-        last = Note(text=text, author=listed[0].author, start=0, end=0, is_quote=False)
-        _icon(page, last, _MOST_ICONS, markup, "hub-list")
+        _icon(page, markup.listed(listed), _MOST_ICONS, markup, "hub-list")
 
 
 def _find_all(path: Path, notes: Sequence[Note], words: Sequence[Sequence[Mapping[str, Any]]]) -> list[list[_Place]]:

@@ -74,7 +74,7 @@ def _word(path: Path, references: frozenset[str], written: datetime) -> bytes:
             _take_proposals_back(root, date_of(written))
     for kind in ("commentsExtended", "commentsIds"):
         part = editor.related(document, kind)
-        for one in list(editor.change(part)) if part and editor.has(part) else ():
+        for one in list(editor.change(part)) if part else ():
             known = {name.rpartition("}")[2]: value for name, value in one.attrib.items()}
             if known.get("paraId") in paragraphs:
                 one.getparent().remove(one)
@@ -88,7 +88,7 @@ def _remove_comments(editor: PackageEditor, document: str, references: frozenset
     numbers: set[str] = set()
     paragraphs: set[str] = set()
     part = editor.related(document, "comments")
-    for comment in list(editor.change(part).iterchildren(qn("w:comment"))) if part and editor.has(part) else ():
+    for comment in list(editor.change(part).iterchildren(qn("w:comment"))) if part else ():
         if _is_ours(comment_text(comment), references):
             numbers.add(comment.get(qn("w:id"), ""))
             paragraphs |= {one.get(PARAGRAPH_ID) or "" for one in comment.iter(qn("w:p"))} - {""}
@@ -123,13 +123,13 @@ def _workbook(path: Path, references: frozenset[str]) -> bytes:
     editor = PackageEditor(path)
     for sheet in sheet_parts(editor).values():
         part = editor.related(sheet, "comments")
-        if part is None or not editor.has(part):
+        if part is None:
             continue
         root = editor.change(part)
         authors = [one.text or "" for one in root.iter("{*}author")]
         cells = {cell for one in list(root.iter("{*}comment")) if (cell := _shorten(one, authors, references))}
         drawing = editor.related(sheet, "vmlDrawing")
-        if cells and drawing and editor.has(drawing):
+        if cells and drawing:
             editor.replace(drawing, _without_boxes(editor.data(drawing), {_place(cell) for cell in cells}))
     return editor.packed()
 

@@ -92,7 +92,7 @@ def _word(path: Path, _limits: ParseLimits) -> list[dict[str, Any]]:
     editor = PackageEditor(path)
     document = editor.related("", "officeDocument") or "word/document.xml"
     part = editor.related(document, "comments")
-    if part is None or not editor.has(part):
+    if part is None:
         return []
     comments = list(editor.root(part).iterchildren(qn("w:comment")))
     marked: dict[str, _Marked] = {}
@@ -151,7 +151,7 @@ def _is_beside(place: _Marked, other: _Marked) -> bool:
 def _threads(editor: PackageEditor, document: str) -> dict[str, tuple[str, bool]]:
     """Map the paragraph that a comment is known by to that of the comment it replies to, and whether it is done."""
     part = editor.related(document, "commentsExtended")
-    if part is None or not editor.has(part):
+    if part is None:
         return {}
     return {
         one.get(f"{_W15}paraId", ""): (one.get(f"{_W15}paraIdParent", ""), one.get(f"{_W15}done") in ("1", "true"))
@@ -243,7 +243,7 @@ def _workbook(path: Path, limits: ParseLimits) -> list[dict[str, Any]]:
     found = []
     for name, sheet_part in sheet_parts(editor).items():
         part = editor.related(sheet_part, "comments")
-        if part is None or not editor.has(part):
+        if part is None:
             continue
         cells = sheets[name].cells if name in sheets else {}
         for comment in editor.root(part).iter("{*}comment"):

@@ -55,8 +55,6 @@ def _write(editor: PackageEditor, parts: Mapping[str, str], markup: Markup, plac
         else:
             by_sheet[where.sheet][where.row, where.column].append(note)
     if listed and parts:
-        text = "\n\n".join([markup.list_title, *(note.text for note in listed)])
-        last = Note(text=text, author=listed[0].author, start=0, end=0, is_quote=False)
-        by_sheet[next(iter(parts))][1, 1].append(last)
+        by_sheet[next(iter(parts))][1, 1].append(markup.listed(listed))
     for name, cells in by_sheet.items():
         SheetNotes(editor, parts[name]).add({place: cells[place] for place in sorted(cells)})

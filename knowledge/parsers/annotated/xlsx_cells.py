@@ -11,6 +11,7 @@ from knowledge.parsers.annotated.notes import Note, Placed
 from knowledge.parsers.xlsx.reader import Sheet, split_reference
 from knowledge.text.folding import fold_compact
 from knowledge.text.sentences import lines_of
+from knowledge.text.sheet_cells import row_numbers
 from knowledge.types.documents import Block, BlockKind, ParsedDocument
 
 _RULER = re.compile(r"[|\s:-]+")
@@ -108,7 +109,7 @@ class CellPlaces:
     def _table(self, block: Block, rows: Mapping[int, Sequence[int]]) -> Iterator[_Stretch]:
         text = self._document.markdown
         lines = [one for one in lines_of(text, block.start, block.end) if not _RULER.fullmatch(text[slice(*one)])]
-        numbers = _row_numbers(block.rows) if block.rows else sorted(rows)
+        numbers = row_numbers(block.rows) if block.rows else sorted(rows)
         if len(numbers) != len(lines):
             numbers = self._rows_by_text(block, lines, rows)
         columns = sorted({column for found in rows.values() for column in found})
@@ -167,8 +168,3 @@ def _cells_of_line(text: str, start: int, end: int) -> Iterator[tuple[int, int]]
             return
         yield at, stop
         at = stop + 1
-
-
-def _row_numbers(ranges: str) -> list[int]:
-    ends = (part.partition("-") for part in ranges.split(","))
-    return [row for first, _, last in ends for row in range(int(first), int(last or first) + 1)]

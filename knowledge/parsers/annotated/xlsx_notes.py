@@ -12,7 +12,7 @@ from knowledge.parsers.annotated.notes import Note
 from knowledge.parsers.annotated.package import PackageEditor
 from knowledge.parsers.csv_table import column_name
 from knowledge.parsers.errors import corrupted
-from knowledge.parsers.ooxml.package import Element
+from knowledge.parsers.ooxml.package import Element, parse_xml
 
 _MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 _STRICT_MAIN = "http://purl.oclc.org/ooxml/spreadsheetml/main"
@@ -52,7 +52,7 @@ def sheet_parts(editor: PackageEditor) -> dict[str, str]:
     for sheet in editor.root(workbook).iter("{*}sheet"):
         ids = [value for name, value in sheet.attrib.items() if name.endswith("}id")]
         part = editor.target(workbook, ids[0]) if ids else None
-        if part and "worksheets" in part and editor.has(part) and sheet.get("state", "visible") == "visible":
+        if part and "worksheets" in part and sheet.get("state", "visible") == "visible":
             found[sheet.get("name", "")] = part
     return found
 
@@ -101,7 +101,7 @@ class SheetNotes:
 
     def _comments(self) -> Element:
         part = self._editor.related(self._part, "comments")
-        if part and self._editor.has(part):
+        if part:
             root = self._editor.change(part)
         else:
             root = etree.Element(f"{{{self._main}}}comments", nsmap={None: self._main})
@@ -117,7 +117,7 @@ class SheetNotes:
         """Add a hidden box for each new note to the sheet's drawing of such boxes; programs need them."""
         named = next(self._skeleton.iterchildren(f"{{{self._main}}}legacyDrawing"), None)
         part = self._editor.target(self._part, named.get(f"{{{self._office}}}id", "")) if named is not None else None
-        if part is None or not self._editor.has(part):
+        if part is None:
             part = self._editor.free_name("xl/drawings/vmlDrawing{}.vml")
             self._editor.replace(part, _EMPTY_DRAWING.encode())
             self._editor.add_default_type("vml", _VML_TYPE)
@@ -163,8 +163,7 @@ def _without_cells(data: bytes) -> tuple[Element, bytes, bytes]:
         close = b"</" + name + b">"
         end = data.rindex(close) + len(close)
     empty = b"<" + name + b"/>"
-    parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False)
-    return etree.fromstring(data[: begun.start()] + empty + data[end:], parser), data[begun.start() : end], empty
+    return parse_xml(data[: begun.start()] + empty + data[end:]), data[begun.start() : end], empty
 
 
 def _is_threaded(comment: Element, authors: Sequence[str]) -> bool:

@@ -7,15 +7,15 @@ from typing import Any, cast
 from lxml import etree
 
 from knowledge.parsers.errors import corrupted
+from knowledge.parsers.ooxml.package import parse_xml
 
 XML_SUFFIXES = (".xml", ".rels", ".vml")
 
 
 def parse_part(data: bytes) -> Any:  # noqa: ANN401 - lxml has no types
     """Read a part; entities are left alone. :raises ParseError: ``corrupted``."""
-    parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, remove_blank_text=False)
     try:
-        return etree.ElementTree(etree.fromstring(data, parser))
+        return etree.ElementTree(parse_xml(data))
     except etree.XMLSyntaxError as error:
         raise corrupted("xml", type(error).__name__) from error
 

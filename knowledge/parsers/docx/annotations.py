@@ -16,7 +16,7 @@ from knowledge.parsers.encoding import decode_text
 from knowledge.parsers.errors import ParseError, corrupted, counted
 from knowledge.parsers.html.parser import read_html
 from knowledge.parsers.limits import CellCount
-from knowledge.parsers.ooxml.package import Element
+from knowledge.parsers.ooxml.package import Element, parse_xml
 from knowledge.parsers.pictures import PictureIntake
 from knowledge.parsers.render import MarkdownBuilder, single_line
 from knowledge.types.documents import BlockKind
@@ -44,7 +44,7 @@ def _related(part: DocumentPart, kind: str) -> Element | None:
     for relation in part.rels.values():
         if relation.reltype.rpartition("/")[2] == kind and not relation.is_external:
             try:
-                return etree.fromstring(relation.target_part.blob, etree.XMLParser(resolve_entities=False))
+                return parse_xml(relation.target_part.blob)
             except etree.XMLSyntaxError as error:
                 raise corrupted("docx", kind) from error
     return None

@@ -19,10 +19,14 @@ Element: TypeAlias = Any
 """An element of lxml, which has no type stubs."""
 
 
+def parse_xml(data: bytes) -> Element:
+    """Parse XML without entities, DTDs or network. :raises etree.XMLSyntaxError: it is none."""
+    return etree.fromstring(data, etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False))
+
+
 def parse_part(archive: zipfile.ZipFile, path: str) -> Element:
-    """Parse one XML part without entities, DTDs or network. :raises KeyError: when the container has no such part."""
-    parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False)
-    return etree.fromstring(archive.read(path), parser)
+    """Parse one XML part. :raises KeyError: when the container has no such part."""
+    return parse_xml(archive.read(path))
 
 
 def alt_text(drawn: Element) -> str:
@@ -78,7 +82,7 @@ def drawing_text(part: bytes) -> str:
     Of a chart these are its titles, and of each series the name and its values by category, as their formats show them.
     """
     try:
-        root = etree.fromstring(part, etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False))
+        root = parse_xml(part)
     except etree.XMLSyntaxError:
         return ""
     if etree.QName(root).localname == "chartSpace":
