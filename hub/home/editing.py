@@ -18,12 +18,11 @@ from django.utils.translation import gettext_lazy
 from hub.access.models import AuditEvent
 from hub.access.principals import Classification, Principal, Scope
 from hub.admin_site.pages import principal_of
-from hub.core.errors import HubError, InvalidInput
-from hub.core.strict_json import read_json
+from hub.core.errors import HubError
 from hub.home.pages import home_action, home_page, render_home
 from knowledge.collections import read_classification
 from knowledge.documents.documents import get_document
-from knowledge.documents.editing import DocumentChanges, facts_digest, update_document, update_documents
+from knowledge.documents.editing import DocumentChanges, facts_digest, read_metadata, update_document, update_documents
 from knowledge.documents.history import WRITTEN, HistoryLine, document_history
 from knowledge.documents.views import forget_view, keep_view
 from knowledge.models import Collection, Document, DocumentType
@@ -108,20 +107,10 @@ def _changes(given: QueryDict, document: Document) -> DocumentChanges:
         changes["classification"] = level
     if (slug := given.get("collection", "")) and slug != document.collection.slug:
         changes["collection"] = slug
-    metadata = _metadata(given.get("metadata", ""))
+    metadata = read_metadata(given.get("metadata", "")[:LONGEST_METADATA])
     if metadata != document.metadata:
         changes["metadata"] = metadata
     return changes
-
-
-def _metadata(text: str) -> dict[str, Any]:
-    try:
-        value = read_json(text[:LONGEST_METADATA]) if text.strip() else {}
-    except ValueError as error:
-        raise InvalidInput(_("metadata is not JSON: {reason}."), field="metadata", reason=str(error)) from error
-    if not isinstance(value, dict):
-        raise InvalidInput(_("metadata must be a JSON object such as {example}."), field="metadata", example='{"a": 1}')
-    return value
 
 
 def _last_change(principal: Principal, public_id: str) -> AuditEvent | None:

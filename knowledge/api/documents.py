@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import IO, Annotated, Any, cast
 
@@ -13,7 +12,6 @@ from ninja import Field, File, Form, Query, Router, Schema, Status, UploadedFile
 
 from hub.core.bounds import GIVEN_JSON
 from hub.core.errors import InvalidInput
-from hub.core.strict_json import read_json
 from hub.rest.auth import HubRequest
 from hub.rest.pagination import KeysetPage, cursor_scope, paginate_keyset
 from hub.rest.responses import accepted, attachment, created
@@ -209,31 +207,12 @@ def _upload(received: ReceivedFile, fields: UploadIn) -> uploads.Upload:
         document_type=fields.document_type,
         title=fields.title,
         classification=collection_services.read_classification(fields.classification),
-        metadata=_json_object(fields.metadata),
+        metadata=editing.read_metadata(fields.metadata),
         chunk_options=_chunk_options(fields),
         replace=fields.replace,
         batch=fields.batch,
         anonymise=read_anonymising(fields.anonymise_kinds.split(","), fields.anonymise_fields.split(",")),
     )
-
-
-def _json_object(text: str) -> dict[str, Any]:
-    if not text.strip():
-        return {}
-    try:
-        value = read_json(text)
-    except json.JSONDecodeError as error:
-        raise InvalidInput(
-            _("metadata is not JSON: {reason} at character {position}."),
-            field="metadata",
-            reason=error.msg,
-            position=error.pos,
-        ) from error
-    except ValueError as error:
-        raise InvalidInput(_("metadata is not JSON: {reason}."), field="metadata", reason=str(error)) from error
-    if not isinstance(value, dict):
-        raise InvalidInput(_("metadata must be a JSON object such as {example}."), field="metadata", example='{"a": 1}')
-    return value
 
 
 def _chunk_options(fields: UploadIn | ReindexIn) -> ChunkOptions | None:

@@ -16,6 +16,7 @@ from hub.access.principals import Classification, Principal, Scope
 from hub.access.services import record_event
 from hub.core.bounds import check_row
 from hub.core.errors import Conflict, Forbidden, HubError, InvalidInput
+from hub.core.strict_json import read_json
 from knowledge.collections import get_collection
 from knowledge.documents.documents import (
     changeable_document,
@@ -47,6 +48,29 @@ class DocumentChanges(TypedDict, total=False):
     classification: Classification
     collection: str
     legal_hold: str
+
+
+def read_metadata(text: str) -> dict[str, Any]:
+    """Read metadata as people and programs write them; none from a blank text.
+
+    :raises InvalidInput: they are no JSON object, with the position where that is known.
+    """
+    if not text.strip():
+        return {}
+    try:
+        value = read_json(text)
+    except json.JSONDecodeError as error:
+        raise InvalidInput(
+            _("metadata is not JSON: {reason} at character {position}."),
+            field="metadata",
+            reason=error.msg,
+            position=error.pos,
+        ) from error
+    except ValueError as error:
+        raise InvalidInput(_("metadata is not JSON: {reason}."), field="metadata", reason=str(error)) from error
+    if not isinstance(value, dict):
+        raise InvalidInput(_("metadata must be a JSON object such as {example}."), field="metadata", example='{"a": 1}')
+    return value
 
 
 def update_document(*, principal: Principal, document_id: str, **changes: Unpack[DocumentChanges]) -> Document:
