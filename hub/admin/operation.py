@@ -117,7 +117,7 @@ def retry_failures(request: HttpRequest) -> HttpResponseRedirect:
     principal = principal_of(request)
     ids = failed_documents(principal, request.POST.get("code", "")[:60])
     done = retry_documents(principal=principal, document_ids=ids[:MOST_AT_ONCE])
-    messages.success(request, _("Started again: {count}.").format(count=len(done.started)))
+    messages.success(request, _("Started again: {count}.").format(count=len(done.done)))
     if done.refused:
         messages.error(request, f"{len(done.refused)}: {done.refused[0][1]}")
     if left := len(ids[MOST_AT_ONCE:]):

@@ -61,5 +61,10 @@ def cli_call() -> Iterator[None]:
 
 def terminal_language() -> str:
     """``en`` when the terminal's locale is English, else ``ja``."""
+    return locale_language() or "ja"
+
+
+def locale_language() -> str | None:
+    """The language of the terminal's locale, where it says Japanese or English."""
     locale = os.environ.get("LC_ALL") or os.environ.get("LC_MESSAGES") or os.environ.get("LANG") or ""
-    return "en" if locale.startswith("en") else "ja"
+    return locale[:2] if locale[:2] in ("ja", "en") else None

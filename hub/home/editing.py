@@ -151,7 +151,7 @@ def change_many(request: HttpRequest) -> HttpResponseBase:
         messages.error(request, _("Choose documents, and what is to change of them."))
         return back
     done = update_documents(principal=principal_of(request), document_ids=chosen, **changes)
-    messages.success(request, _("Changed: {count}.").format(count=len(done.changed)))
+    messages.success(request, _("Changed: {count}.").format(count=len(done.done)))
     for _document_id, error in done.refused:
         messages.error(request, str(error))
     return back

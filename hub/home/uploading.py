@@ -213,7 +213,7 @@ def retry(request: HttpRequest) -> HttpResponseBase:
     """Work on what failed of a batch again."""
     batch = request.POST.get("batch", "")[:LONGEST_BATCH_NAME]
     done = retry_batch(principal_of(request), batch)
-    messages.success(request, _("Started again: {count}.").format(count=len(done.started)))
+    messages.success(request, _("Started again: {count}.").format(count=len(done.done)))
     for _document_id, error in done.refused:
         messages.error(request, str(error))
     return _to_batch(batch)

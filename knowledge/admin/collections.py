@@ -206,7 +206,7 @@ class CollectionAdmin(HubModelAdmin):
                 for _id, refused in done.refused:
                     messages.error(request, str(refused))
                 words = _("{slug}: {count} documents are worked on again.")
-                messages.success(request, words.format(slug=slug, count=len(done.started)))
+                messages.success(request, words.format(slug=slug, count=len(done.done)))
         return None
 
     def save_formset(

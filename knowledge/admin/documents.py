@@ -94,8 +94,8 @@ class DocumentAdmin(KeysetModelAdmin):
         done = retry_documents(principal=principal_of(request), document_ids=ids)
         for _document_id, error in done.refused:
             messages.error(request, str(error))
-        if done.started:
-            messages.success(request, _("Started again: {count}.").format(count=len(done.started)))
+        if done.done:
+            messages.success(request, _("Started again: {count}.").format(count=len(done.done)))
 
     @admin.action(description=_("Stop reading the selected documents with OCR"))
     def cancel_ocr(self, request: HttpRequest, queryset: QuerySet[Document]) -> None:

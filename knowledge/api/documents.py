@@ -23,7 +23,7 @@ from knowledge.documents import documents as document_services
 from knowledge.documents.anonymising import read_anonymising
 from knowledge.documents.chunking import recut_collection
 from knowledge.documents.reading import describe_figure_again, figure_filename, open_figure
-from knowledge.documents.reindexing import MOST_AT_ONCE, Retried, retry_documents, retry_failed, retry_unread
+from knowledge.documents.reindexing import MOST_AT_ONCE, retry_documents, retry_failed, retry_unread
 from knowledge.documents.schemas import (
     ArchiveFileOut,
     ArchiveOut,
@@ -82,10 +82,10 @@ def retry(request: HubRequest, asked: RetryIn) -> HttpResponse:
     return accepted(request, location="/api/v1/jobs", body=retried_out(done))
 
 
-def retried_out(done: Retried) -> RetriedOut:
+def retried_out(done: document_services.DoneToEach) -> RetriedOut:
     """Show what is worked on again, and what was refused."""
     refused = [RefusedOut(document_id=one, code=error.error_code, detail=str(error)) for one, error in done.refused]
-    return RetriedOut(started=list(done.started), refused=refused)
+    return RetriedOut(started=list(done.done), refused=refused)
 
 
 @router.post("/documents/{document_id}/ocr/cancel", response=DocumentOut)

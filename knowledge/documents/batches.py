@@ -14,8 +14,8 @@ from hub.access.principals import HubRight, Principal, Scope
 from hub.access.services import record_event
 from hub.core.errors import Conflict, HubError, NotFound
 from knowledge.documents.deletion import delete_document
-from knowledge.documents.documents import changeable_document
-from knowledge.documents.reindexing import MOST_AT_ONCE, Retried, retry_documents, start_version
+from knowledge.documents.documents import DoneToEach, changeable_document
+from knowledge.documents.reindexing import MOST_AT_ONCE, retry_documents, start_version_like
 from knowledge.documents.source_schemas import TAKEN_BACK
 from knowledge.documents.sources import get_source, update_source
 from knowledge.models import Document, DocumentStatus, DocumentType, DocumentVersion, Source, UploadBatch
@@ -66,7 +66,7 @@ def batch_counts(principal: Principal, name: str) -> dict[str, int]:
     return counts
 
 
-def retry_batch(principal: Principal, name: str) -> Retried:
+def retry_batch(principal: Principal, name: str) -> DoneToEach:
     """Work on the failed documents of a batch again, MOST_AT_ONCE at most. Errors as above; refusals are told."""
     failed = batch_documents(principal, name).filter(latest_version__status=DocumentStatus.FAILED)
     ids: Sequence[str] = list(failed.values_list("public_id", flat=True)[:MOST_AT_ONCE])
@@ -172,15 +172,7 @@ def _restore(principal: Principal, document: Document, batch: UploadBatch) -> bo
             raise _later_version(locked)
         for version in versions.filter(batch=batch):
             _give_back(locked, version)
-        start_version(
-            locked,
-            before.blob,
-            before.filename,
-            policy_id=before.policy_id,
-            has_own_policy=before.has_own_policy,
-            anonymised=before.anonymised,
-            asked_anonymising=before.asked_anonymising,
-        )
+        start_version_like(locked, before)
         record_event(principal, "DOCUMENT_RESTORE", f"document:{locked.public_id}", version=before.number)
     return True
 

@@ -8,8 +8,8 @@ from django.db.models import Q
 from hub.access.principals import Principal, Scope
 from hub.access.services import record_event
 from knowledge.collections import get_collection
-from knowledge.documents.documents import chunk_policy
-from knowledge.documents.reindexing import MOST_AT_ONCE, Retried, retry_documents
+from knowledge.documents.documents import DoneToEach, chunk_policy
+from knowledge.documents.reindexing import MOST_AT_ONCE, retry_documents
 from knowledge.models import Collection, Document
 from knowledge.models.documents import DocumentQuerySet
 from knowledge.types.chunks import ChunkOptions
@@ -44,7 +44,7 @@ def cut_otherwise(principal: Principal, collection: Collection) -> DocumentQuery
     return found.filter(chosen_policy=None, source_root="", latest_version__isnull=False).exclude(as_wanted)
 
 
-def recut_collection(*, principal: Principal, collection: str) -> Retried:
+def recut_collection(*, principal: Principal, collection: str) -> DoneToEach:
     """Work again on the documents that are cut otherwise than their collection says, MOST_AT_ONCE at most.
 
     :raises NotFound: no such collection, or none that the caller curates.

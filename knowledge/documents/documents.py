@@ -2,17 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Classification, Principal, Scope
-from hub.core.errors import Conflict, Forbidden, InvalidInput, NotFound
+from hub.core.errors import Conflict, Forbidden, HubError, InvalidInput, NotFound
 from knowledge.collections import collection_not_found
 from knowledge.index.active_embedder import active_embedding_set
 from knowledge.models import ChunkPolicy, Collection, Document, DocumentType
 from knowledge.types.chunks import ChunkOptions, SizeUnit
 from knowledge.types.search import SearchFilter
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DoneToEach:
+    """The ids of the documents with which something was done, and those that were refused, each with the reason."""
+
+    done: tuple[str, ...]
+    refused: tuple[tuple[str, HubError], ...]
+
+
+def do_to_each(document_ids: Iterable[str], act: Callable[[str], object]) -> DoneToEach:
+    """Do something with each document, once; one that is refused does not keep the others from it."""
+    done: list[str] = []
+    refused: list[tuple[str, HubError]] = []
+    for document_id in dict.fromkeys(document_ids):
+        try:
+            act(document_id)
+        except HubError as error:
+            refused.append((document_id, error))
+        else:
+            done.append(document_id)
+    return DoneToEach(done=tuple(done), refused=tuple(refused))
 
 
 def get_document(principal: Principal, document_id: str, *, scope: Scope = Scope.READ) -> Document:

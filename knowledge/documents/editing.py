@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, TypedDict, Unpack
 
 from django.db import transaction
@@ -15,15 +14,17 @@ from django.utils.translation import gettext_lazy as _
 from hub.access.principals import Classification, Principal, Scope
 from hub.access.services import record_event
 from hub.core.bounds import check_row
-from hub.core.errors import Conflict, Forbidden, HubError, InvalidInput
+from hub.core.errors import Conflict, Forbidden, InvalidInput
 from hub.core.strict_json import read_json
 from knowledge.collections import get_collection
 from knowledge.documents.documents import (
+    DoneToEach,
     changeable_document,
     check_ceiling,
     check_document_type,
     check_place,
     curates,
+    do_to_each,
     document_not_found,
     get_document,
 )
@@ -147,28 +148,11 @@ def _before_and_after(document: Document, values: dict[str, Any]) -> dict[str, o
     }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Updated:
-    """The ids of the documents that were changed, and those that were refused, each with the reason."""
-
-    changed: tuple[str, ...]
-    refused: tuple[tuple[str, HubError], ...]
-
-
 def update_documents(
     *, principal: Principal, document_ids: Sequence[str], **changes: Unpack[DocumentChanges]
-) -> Updated:
+) -> DoneToEach:
     """Change several documents alike; one that is refused does not keep the others from it."""
-    changed: list[str] = []
-    refused: list[tuple[str, HubError]] = []
-    for document_id in dict.fromkeys(document_ids):
-        try:
-            update_document(principal=principal, document_id=document_id, **changes)
-        except HubError as error:
-            refused.append((document_id, error))
-        else:
-            changed.append(document_id)
-    return Updated(changed=tuple(changed), refused=tuple(refused))
+    return do_to_each(document_ids, lambda one: update_document(principal=principal, document_id=one, **changes))
 
 
 def facts_digest(document: Document) -> str:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from django.db import transaction
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal
 from hub.access.services import record_event
-from hub.core.errors import Conflict, HubError
+from hub.core.errors import Conflict
 from knowledge.collections import get_collection
-from knowledge.documents.documents import changeable_document, chunk_policy
+from knowledge.documents.documents import DoneToEach, changeable_document, chunk_policy, do_to_each
 from knowledge.documents.reading import list_documents
 from knowledge.ingest import pipeline
 from knowledge.ingest.page_readings import engine_name
@@ -88,16 +87,22 @@ def recut_document(*, document_pk: int, chunk_options: ChunkOptions | None) -> D
             DocumentVersion.objects.filter(pk=latest.pk).update(policy=policy, has_own_policy=has_own)
             work_again(document)
             return document
-        start_version(
-            document,
-            latest.blob,
-            latest.filename,
-            policy_id=policy.pk,
-            has_own_policy=has_own,
-            anonymised=latest.anonymised,
-            asked_anonymising=latest.asked_anonymising,
-        )
+        latest.policy_id, latest.has_own_policy = policy.pk, has_own
+        start_version_like(document, latest)
     return document
+
+
+def start_version_like(document: Document, before: DocumentVersion) -> None:
+    """Give a locked document a next version of the bytes of an earlier one, cut and anonymised as that says."""
+    start_version(
+        document,
+        before.blob,
+        before.filename,
+        policy_id=before.policy_id,
+        has_own_policy=before.has_own_policy,
+        anonymised=before.anonymised,
+        asked_anonymising=before.asked_anonymising,
+    )
 
 
 def start_version(
@@ -140,34 +145,17 @@ def start_version(
 MOST_AT_ONCE = 200
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Retried:
-    """The ids of the documents that work goes on with, and those that were refused, each with the reason."""
-
-    started: tuple[str, ...]
-    refused: tuple[tuple[str, HubError], ...]
-
-
-def retry_documents(*, principal: Principal, document_ids: Sequence[str]) -> Retried:
+def retry_documents(*, principal: Principal, document_ids: Sequence[str]) -> DoneToEach:
     """Work on each document's latest version again; one that is refused does not keep the others from it."""
-    started: list[str] = []
-    refused: list[tuple[str, HubError]] = []
-    for document_id in dict.fromkeys(document_ids):
-        try:
-            reindex_document(principal=principal, document_id=document_id)
-        except HubError as error:
-            refused.append((document_id, error))
-        else:
-            started.append(document_id)
-    return Retried(started=tuple(started), refused=tuple(refused))
+    return do_to_each(document_ids, lambda one: reindex_document(principal=principal, document_id=one))
 
 
-def retry_failed(*, principal: Principal, collection: str) -> Retried:
+def retry_failed(*, principal: Principal, collection: str) -> DoneToEach:
     """Work again on the failed documents of a collection, the oldest first, MOST_AT_ONCE at most. Raises NotFound."""
     return _retry_all(principal, collection, DocumentStatus.FAILED)
 
 
-def retry_unread(*, principal: Principal, collection: str) -> Retried:
+def retry_unread(*, principal: Principal, collection: str) -> DoneToEach:
     """Work again on a collection's documents that need OCR, after it was installed; otherwise as `retry_failed`.
 
     :raises Conflict: OCR is switched off or not installed. :raises NotFound: no such collection.
@@ -180,7 +168,7 @@ def retry_unread(*, principal: Principal, collection: str) -> Retried:
     return _retry_all(principal, collection, DocumentStatus.NEEDS_OCR)
 
 
-def _retry_all(principal: Principal, collection: str, status: DocumentStatus) -> Retried:
+def _retry_all(principal: Principal, collection: str, status: DocumentStatus) -> DoneToEach:
     get_collection(principal, collection)
     found = list_documents(principal, collection=collection, status=status).order_by("pk")
     ids = list(found.values_list("public_id", flat=True)[:MOST_AT_ONCE])

@@ -59,4 +59,4 @@ class Command(HubCommand):
         done = recut_collection(principal=principal, collection=collection)
         for document_id, refused in done.refused:
             self.stderr.write(f"{document_id}: {refused}")
-        self.stdout.write(f"started again: {len(done.started)}")
+        self.stdout.write(f"started again: {len(done.done)}")

@@ -34,4 +34,4 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from error
         for document_id, refused in done.refused:
             self.stderr.write(f"{document_id}: {refused}")
-        self.stdout.write(f"started again: {len(done.started)}")
+        self.stdout.write(f"started again: {len(done.done)}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 from argparse import ArgumentParser
 
 import anyio
@@ -14,7 +13,7 @@ from django.utils.translation import gettext_lazy as _
 
 from hub.access.services import local_principal
 from hub.config import MCP_TOOLSETS
-from hub.core.commands import HubCommand
+from hub.core.commands import HubCommand, locale_language
 from hub.core.embedded import EmbeddedServerError, shared_postgres, shared_valkey
 from hub.core.errors import Conflict, Unavailable
 from hub.core.measures import flush
@@ -63,7 +62,7 @@ class Command(HubCommand):
         _check_migrations()
         local_principal(token)  # refused before the assistant thinks that it has a server
         connections.close_all()
-        anyio.run(_serve, server, token, language or _locale_language(), chosen)
+        anyio.run(_serve, server, token, language or locale_language(), chosen)
 
     def _print_config(self, server: str, token: str) -> None:
         if names := missing_secrets():
@@ -118,9 +117,3 @@ def _check_migrations() -> None:
             _("The database is not ready for this version: {count} migrations are missing. Run: manage.py migrate"),
             count=len(missing),
         )
-
-
-def _locale_language() -> str | None:
-    """The language of the terminal's locale, where it says Japanese or English."""
-    locale = os.environ.get("LC_ALL") or os.environ.get("LC_MESSAGES") or os.environ.get("LANG") or ""
-    return locale[:2] if locale[:2] in ("ja", "en") else None

@@ -45,7 +45,7 @@ def test_documents_that_come_in_are_cut_so_and_those_that_are_there_when_they_ar
     assert list(cut_otherwise(local_operator(), collection)) == [old]
 
     done = recut_collection(principal=local_operator(), collection="default")
-    assert (done.started, done.refused) == ((old.public_id,), ())
+    assert (done.done, done.refused) == ((old.public_id,), ())
     assert chunks(old) == before  # search keeps the old passages until the new ones are there
     work_through(Document.objects.get(pk=old.pk))
     assert cut_as(old) == (True, 120)
@@ -57,7 +57,7 @@ def test_a_document_that_could_not_be_read_is_worked_on_again_without_a_next_ver
     broken = work_through(upload_text(local_operator(), tmp_path, "%PDF-1.7\n壊れた", name="壊れた.pdf").document)
     assert broken.latest_version.status == DocumentStatus.FAILED
     collection = set_chunking(principal=local_operator(), slug="default", chunk_options=SMALL)
-    assert recut_collection(principal=local_operator(), collection="default").started == (broken.public_id,)
+    assert recut_collection(principal=local_operator(), collection="default").done == (broken.public_id,)
     assert broken.versions.count() == 1
     assert not cut_otherwise(local_operator(), collection).exists()
 

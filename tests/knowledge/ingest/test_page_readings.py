@@ -70,7 +70,7 @@ def test_without_an_engine_the_document_says_so_and_is_read_once_there_is_one(tm
         retry_unread(principal=local_operator(), collection="default")
 
     settings.CONFIG = before
-    assert retry_unread(principal=local_operator(), collection="default").started == (document.public_id,)
+    assert retry_unread(principal=local_operator(), collection="default").done == (document.public_id,)
     assert work_through(document).latest_version.status == "ready"
 
 
