@@ -5,7 +5,8 @@ are good for once, refresh tokens that rotate (a used one ends its family), user
 ``end_session``. Whoever comes to /authorize is signed in as ``provider.person``, as by a session there.
 
 ``provider.people`` has the persons by subject. ``rotate`` signs with a new key from now on. ``is_away`` closes each
-connection without an answer. ``tamper`` changes the claims of the next ID tokens. ``asked`` counts requests by path.
+connection without an answer. ``tamper`` changes the claims of the next ID tokens; ``says`` has, by path, what is
+sent in place of an answer. ``asked`` counts requests by path.
 """
 
 from __future__ import annotations
@@ -78,6 +79,7 @@ class OidcServer(ThreadingHTTPServer):
         self.is_away = False
         self.has_introspection = True
         self.tamper: Callable[[dict[str, Any]], None] = lambda _claims: None
+        self.says: dict[str, Callable[[dict[str, Any]], Any]] = {}
         self.key_number = 1
         self.published = [1]
         self.audience = "http://hub.example"
@@ -180,6 +182,8 @@ class _Handler(BaseHTTPRequestHandler):
         except OAuthError as error:
             self._send(error.status, json.dumps({"error": error.error}))
             return
+        if path in self.server.says and not isinstance(answer, str):
+            answer = self.server.says[path](answer)
         if isinstance(answer, str):
             self._send(302, "", location=answer)
         else:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from django.conf import settings
+from django.test import override_settings
 
 from hub.access.providers import keys
 from hub.core.identity_providers import IdentityProvider
@@ -36,3 +37,11 @@ def configure(provider: OidcServer, monkeypatch: pytest.MonkeyPatch) -> Configur
 
     change()
     return change
+
+
+@pytest.fixture
+def signs_in_at_providers() -> Iterator[None]:
+    """A hub that was started with a provider among its settings: people may sign in there."""
+    backends = [*settings.AUTHENTICATION_BACKENDS, "hub.access.providers.sign_in.ProviderBackend"]
+    with override_settings(AUTHENTICATION_BACKENDS=backends):
+        yield

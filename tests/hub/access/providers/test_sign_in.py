@@ -11,7 +11,7 @@ import httpx2
 import pytest
 from django.conf import settings
 from django.contrib.auth.models import Group, User
-from django.test import Client, override_settings
+from django.test import Client
 from django.utils import timezone
 
 from hub.access.models import AuditEvent
@@ -26,16 +26,9 @@ from tests.hub.access.providers.conftest import Configure
 from tests.hub.access.providers.test_bearer import grow_old
 from tests.oidc_server import OidcServer, Person, oidc_server
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("signs_in_at_providers")]
 START, BACK, INDEX = "/admin/sign-in/office/", "/admin/sign-in/office/callback/", "/admin/"
 HOME = "/"
-
-
-@pytest.fixture(autouse=True)
-def _backends():
-    backends = [*settings.AUTHENTICATION_BACKENDS, "hub.access.providers.sign_in.ProviderBackend"]
-    with override_settings(AUTHENTICATION_BACKENDS=backends):
-        yield
 
 
 @pytest.fixture
