@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from ssl import SSLContext
+from typing import Any
 
 import httpcore2
 import pytest
@@ -16,6 +17,7 @@ from django.test import override_settings
 from django.utils import translation
 from hypothesis import settings as hypothesis_settings
 from pytest_django.plugin import DjangoDbBlocker
+from whitenoise.middleware import WhiteNoiseMiddleware
 from xdist.remote import Producer
 from xdist.scheduler import LoadFileScheduling
 
@@ -149,6 +151,23 @@ def _each_text_embedded_once() -> Iterator[None]:
     """Let the hub's model run once for the same text: the designs of tests are embedded hundreds of times."""
     with pytest.MonkeyPatch.context() as patch:
         remember_vectors(patch, settings.HUB_DATA_DIR)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _static_files_listed_once() -> Iterator[None]:
+    """Look at the files of pages once in a process: each new client of Django's loads the middleware that does."""
+    listed = WhiteNoiseMiddleware.add_files_from_finders
+    found: dict[str, Any] = {}
+
+    def list_once(middleware: WhiteNoiseMiddleware) -> None:
+        if not found:
+            listed(middleware)
+            found.update(middleware.files)
+        middleware.files.update(found)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(WhiteNoiseMiddleware, "add_files_from_finders", list_once)
         yield
 
 
