@@ -27,18 +27,6 @@ MAX_VALUES = 100  # the protocol's limit
 Values = Callable[[Principal, str], Iterable[str]]
 
 
-def _document_types(_principal: Principal, _typed: str) -> Iterable[str]:
-    return DocumentType.objects.order_by("code").values_list("code", flat=True)
-
-
-def _check_items(principal: Principal, _typed: str) -> Iterable[str]:
-    return [item.item.code for _checklist, item in list_check_items(principal)]
-
-
-def _categories(principal: Principal, _typed: str) -> Iterable[str]:
-    return dict.fromkeys(item.item.category for _checklist, item in list_check_items(principal))
-
-
 def _document_ids(principal: Principal, typed: str) -> Iterable[str]:
     found = reading.list_documents(principal).filter(public_id__startswith=typed)
     return found.values_list("public_id", flat=True)[: MAX_VALUES + 1]
@@ -57,15 +45,11 @@ def _domains(principal: Principal, _typed: str) -> Iterable[str]:
     return published_domains(principal)
 
 
-def _scenarios(principal: Principal, _typed: str) -> Iterable[str]:
-    return published_scenarios(principal).values_list("code", flat=True)
-
-
 OF_ARGUMENTS: dict[str, Values] = {
-    "document_type": _document_types,
+    "document_type": lambda _principal, _typed: DocumentType.objects.order_by("code").values_list("code", flat=True),
     "document_id": _document_ids,
-    "check_item": _check_items,
-    "focus_areas": _categories,
+    "check_item": lambda principal, _typed: [one.item.code for _checklist, one in list_check_items(principal)],
+    "focus_areas": lambda principal, _typed: {one.item.category: None for _list, one in list_check_items(principal)},
     "guideline_ref": _articles,
     "severity_threshold": lambda _principal, _typed: SEVERITIES,
     "domain": _domains,
@@ -79,7 +63,7 @@ OF_ARGUMENTS: dict[str, Values] = {
 OF_TEMPLATES: dict[str, Values] = {
     uris.DOCUMENTS: _document_ids,
     uris.RESULTS: _review_ids,
-    uris.SCENARIOS: _scenarios,
+    uris.SCENARIOS: lambda principal, _typed: published_scenarios(principal).values_list("code", flat=True),
     uris.CHUNKS: _document_ids,
     uris.EMBEDDINGS: _document_ids,
     uris.GUIDELINES: _articles,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Mapping
+from functools import partial
 from typing import Annotated, Any, Literal
 
 from mcp.server.mcpserver import Context
@@ -252,8 +253,9 @@ def create_report(
     )
 
 
+_review_tool = partial(hub_tool, in_brief=review_in_brief, in_text=review_in_text, read_on=_read_review)
 TOOLS: tuple[HubTool, ...] = (
-    hub_tool(
+    _review_tool(
         review_document,
         title="Review a document (文書レビュー)",
         scope=Scope.REVIEW,
@@ -261,9 +263,6 @@ TOOLS: tuple[HubTool, ...] = (
         picture="check",
         read_only=False,
         idempotent=False,
-        in_brief=review_in_brief,
-        in_text=review_in_text,
-        read_on=_read_review,
     ),
     hub_tool(
         upload_document,
@@ -275,17 +274,14 @@ TOOLS: tuple[HubTool, ...] = (
     ),
     hub_tool(get_check_items, title="Check items (チェック項目)", scope=Scope.READ, picture="list"),
     hub_tool(create_report, title="Review report (レビュー報告書)", scope=Scope.READ, picture="report"),
-    hub_tool(
+    _review_tool(
         get_review,
         title="Read a review (レビュー結果)",
         scope=Scope.READ,
         picture="document",
-        in_brief=review_in_brief,
-        in_text=review_in_text,
-        read_on=_read_review,
         result_like="review_document",
     ),
-    hub_tool(
+    _review_tool(
         cancel_review,
         title="Cancel a review (レビュー中止)",
         scope=Scope.REVIEW,
@@ -293,9 +289,6 @@ TOOLS: tuple[HubTool, ...] = (
         picture="stop",
         read_only=False,
         destructive=True,
-        in_brief=review_in_brief,
-        in_text=review_in_text,
-        read_on=_read_review,
         result_like="review_document",
     ),
     listing.TOOL,

@@ -126,15 +126,14 @@ def hybrid_retrieve(
         strategy_used=retrieval.strategy,
         strategy_selection_reason=found.reason,
         context=retrieval.context,
-        sources=[_source(source.type, source.reference, source.relevance) for source in retrieval.sources],
+        sources=[
+            RetrievedSourceResult(type=one.type, reference=one.reference, relevance=round(one.relevance, 6))
+            for one in retrieval.sources
+        ],
         chunks=[hit_out(hit) for hit in retrieval.hits],
         graph_paths=[list(path) for path in retrieval.paths],
         notices=[notice.as_dict() for notice in retrieval.notices],
     )
-
-
-def _source(kind: RetrievalStrategy, reference: str, relevance: float) -> RetrievedSourceResult:
-    return RetrievedSourceResult(type=kind, reference=reference, relevance=round(relevance, 6))
 
 
 TOOLS: tuple[HubTool, ...] = (
