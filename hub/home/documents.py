@@ -122,6 +122,7 @@ def document(request: HttpRequest, public_id: str) -> HttpResponseBase:
     if number is not None and number not in {one.number for one in versions}:
         raise NotFound(_("{path} has no text of version {version}."), path=row.path, version=number)
     text = read_text(principal, row, versions, request.GET)
+    shown_in_pages = _version_of(versions, None)
     return render_home(
         request,
         "home/document.html",
@@ -133,17 +134,11 @@ def document(request: HttpRequest, public_id: str) -> HttpResponseBase:
         text=text,
         outline=outline_of(text),
         reviews=list_reviews(principal, document_id=public_id)[:LATEST_REVIEWS],
-        pages=_pages_of(public_id, versions),
+        pages=page_address(public_id, shown_in_pages, 1) if shown_in_pages else "",
         is_scan=has_read_pages(row.current_version or row.latest_version),
         may_review=Document.objects.visible_to(principal, Scope.REVIEW).readable().filter(pk=row.pk).exists(),
         **(edit_choices(principal, row) if is_changeable(principal, row) else {}),
     )
-
-
-def _pages_of(public_id: str, versions: Sequence[DocumentVersion]) -> str:
-    """The address of the original's first page, empty where it has none to show."""
-    number = _version_of(versions, None)
-    return page_address(public_id, number, 1) if number else ""
 
 
 @home_page

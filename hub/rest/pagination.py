@@ -87,8 +87,10 @@ def paginate_keyset(
     rows = list(queryset.order_by(f"{sign}{name}", f"{sign}pk")[: limit + 1])
     has_more = len(rows) > limit
     rows = rows[:limit]
-    next_cursor = encode_cursor(_position(field, rows[-1]), scope=scope) if has_more else None
-    return KeysetPage(items=rows, next_cursor=next_cursor)
+    if not has_more:
+        return KeysetPage(items=rows, next_cursor=None)
+    last = {"value": field.value_to_string(rows[-1]), "pk": rows[-1].pk}
+    return KeysetPage(items=rows, next_cursor=encode_cursor(last, scope=scope))
 
 
 def _ordered_by(queryset: QuerySet[M], name: str) -> Field[Any, Any]:
@@ -98,10 +100,6 @@ def _ordered_by(queryset: QuerySet[M], name: str) -> Field[Any, Any]:
     field: Field[Any, Any] = copy(annotation.output_field)
     field.name = field.attname = name
     return field
-
-
-def _position(field: Field[Any, Any], row: Model) -> dict[str, Any]:
-    return {"value": field.value_to_string(row), "pk": row.pk}
 
 
 def _behind(field: Field[Any, Any], at: dict[str, Any], *, descending: bool) -> Q:

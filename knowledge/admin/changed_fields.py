@@ -49,7 +49,8 @@ def _field(model: type[Model], name: str) -> Any:  # noqa: ANN401 (fields have n
 def _in_words(model: type[Model], name: str, value: Any) -> str:  # noqa: ANN401 (as the field's value is)
     field = _field(model, name)
     if name == "document_types":
-        return _types(value.split(", ") if isinstance(value, str) else value)
+        types = type_names()
+        return ", ".join(types.get(code, code) for code in (value.split(", ") if isinstance(value, str) else value))
     if isinstance(field, BooleanField):
         return gettext("Yes") if str(value) == "True" else gettext("No")
     if choices := dict(getattr(field, "flatchoices", ())):
@@ -57,11 +58,6 @@ def _in_words(model: type[Model], name: str, value: Any) -> str:  # noqa: ANN401
     if isinstance(value, list | tuple):
         return ", ".join(map(_member, value))
     return str(value)
-
-
-def _types(codes: Iterable[str]) -> str:
-    names = type_names()
-    return ", ".join(names.get(code, code) for code in codes)
 
 
 def _member(value: Any) -> str:  # noqa: ANN401 (a text, or a required element)

@@ -22,7 +22,7 @@ from knowledge.admin.document_picker import document_picker, titles_of
 from knowledge.document_checks import try_draft
 from knowledge.evaluation.synonyms import questions_read_otherwise
 from knowledge.ontology.answers import TopicChange
-from knowledge.ontology.coverage import CoverageStatus, TopicJudgement
+from knowledge.ontology.coverage import CoverageStatus
 from knowledge.ontology.ontologies import list_ontologies
 
 MOST_TRIED = 3
@@ -79,21 +79,11 @@ def page(request: HttpRequest, pk: int) -> HttpResponseBase:
 
 def _shown(changes: Sequence[TopicChange]) -> list[tuple[str, str | Promise, str | Promise, str]]:
     """Each topic's label, what was said of it, what is said now, and why."""
-    return [
-        (
-            _label(one),
-            STATUSES[one.before.status if one.before else None],
-            STATUSES[one.after.status if one.after else None],
-            _reason(one.after or one.before),
-        )
-        for one in changes
-    ]
-
-
-def _label(change: TopicChange) -> str:
-    judged = change.after or change.before
-    return in_language(judged.topic.label_ja, judged.topic.label_en) if judged else ""
-
-
-def _reason(judged: TopicJudgement | None) -> str:
-    return in_language(judged.reason_ja, judged.reason_en) if judged else ""
+    rows = []
+    for one in changes:
+        judged = one.after or one.before
+        label = in_language(judged.topic.label_ja, judged.topic.label_en) if judged else ""
+        reason = in_language(judged.reason_ja, judged.reason_en) if judged else ""
+        before, after = (STATUSES[each.status if each else None] for each in (one.before, one.after))
+        rows.append((label, before, after, reason))
+    return rows

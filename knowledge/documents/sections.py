@@ -59,7 +59,7 @@ def find_section(text: DocumentText, asked: str) -> Section:
 
     Empty: WHOLE. Of several alike the first. Raises NotFound that names the nearest headings.
     """
-    wanted = _path(asked)
+    wanted = [part for one in asked.split(">") if (part := fold_compact(one).lstrip("#"))]
     if not wanted:
         return WHOLE
     for matches in (_is_path, _ends_path, _is_number, _has_heading):
@@ -95,10 +95,6 @@ class _Some:
         if not self._more:
             return str(_("Sections that there are: {titles}.")).format(titles=titles)
         return str(_("Sections that there are: {titles}, and {more} more.")).format(titles=titles, more=self._more)
-
-
-def _path(asked: str) -> list[str]:
-    return [part for one in asked.split(">") if (part := fold_compact(one).lstrip("#"))]
 
 
 def _is_path(section: Section, wanted: list[str]) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
@@ -17,7 +17,7 @@ from hub.core.errors import InvalidInput, NotFound
 from hub.core.replicas import ask_replica
 from knowledge.graph.emptiness import relations_in_use
 from knowledge.graph.reading import name_key
-from knowledge.graph.walk import Direction, EdgeRow, Walk, edges_among, walk_levels
+from knowledge.graph.walk import Direction, Walk, edges_among, walk_levels
 from knowledge.models import Document, EdgeType, GraphContribution, GraphNode, NodeType
 from knowledge.models.graph import GraphNodeQuerySet
 from knowledge.text.folding import normalise
@@ -293,7 +293,10 @@ def _result(principal: Principal, query: GraphQuery, walked: _Walked) -> GraphRe
     ids |= dict(GraphNode.objects.filter(pk__in=passed).values_list("pk", "public_id")) if passed else {}
     return GraphResult(
         nodes=tuple(shown.values()),
-        edges=_edges(edges_among(principal, list(shown), walked.relations, walked.document), ids),
+        edges=tuple(
+            FoundEdge(source=ids[edge.source], target=ids[edge.target], type=edge.type, properties=edge.properties)
+            for edge in edges_among(principal, list(shown), walked.relations, walked.document)
+        ),
         paths=tuple(tuple(ids[step] for step in walk.path(pk)) for pk in shown if walk.depth[pk] > 0),
         starts=tuple(ids[pk] for pk in starts if pk in ids),
         nodes_visited=len(walk.depth),
@@ -331,10 +334,3 @@ def _shown(
         )
     }
     return {pk: found[pk] for pk in [pk for pk in order if pk in found][: query.limit]}
-
-
-def _edges(edges: Sequence[EdgeRow], ids: Mapping[int, str]) -> tuple[FoundEdge, ...]:
-    return tuple(
-        FoundEdge(source=ids[edge.source], target=ids[edge.target], type=edge.type, properties=edge.properties)
-        for edge in edges
-    )

@@ -7,7 +7,6 @@ from datetime import datetime
 from typing import Any
 
 from pydantic import BaseModel, Field
-from rdflib.term import Node
 
 from hub.core.languages import in_language, shown
 from knowledge.models import Ontology
@@ -211,7 +210,8 @@ def _fact_out(fact: InferredFact) -> InferredFactOut:
 
 def _violation_out(found: FoundViolation, prefixes: dict[str, str]) -> ViolationOut:
     violation = found.violation
-    names = [_name(term, prefixes) for term in violation.about]
+    about = violation.about
+    names = [compact(str(term), prefixes) if ":" in str(term) else term.n3() for term in about]
     found_number, demanded = violation.numbers or (0, 0)
     said = text_of("violations", violation.kind, *names, found=found_number, demanded=demanded)
     return ViolationOut(
@@ -220,10 +220,6 @@ def _violation_out(found: FoundViolation, prefixes: dict[str, str]) -> Violation
         description=shown(said),
         chain=list(found.chain),
     )
-
-
-def _name(term: Node, prefixes: dict[str, str]) -> str:
-    return compact(str(term), prefixes) if ":" in str(term) else term.n3()
 
 
 def _explanation(answer: ReasoningAnswer) -> str:

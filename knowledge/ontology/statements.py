@@ -92,7 +92,8 @@ class TopicStatements:
     def __init__(self, topic: Topic) -> None:
         self._headings = headings_about(topic)
         self._is_asked = not topic.whole_document
-        names = {name for name in topic.synonyms if _is_subject(name)}
+        long = (name for name in topic.synonyms if not name.isascii() and len(name) >= _MIN_NAME)
+        names = {name for name in long if not _LISTS.search(name)}
         longest_first = sorted(names, key=lambda name: (-len(name), name))
         self._subject = (
             re.compile(f"(?:{'|'.join(map(re.escape, longest_first))}){_SUBJECT_TAIL}{_PREDICATE}") if names else None
@@ -134,10 +135,6 @@ class TopicStatements:
             found = (at for at, cell in enumerate(header) if at and cell and self._headings.include(cell))
             self._columns[header] = () if is_other else tuple(found)
         return self._columns[header]
-
-
-def _is_subject(name: str) -> bool:
-    return not name.isascii() and len(name) >= _MIN_NAME and not _LISTS.search(name)
 
 
 def _labelled(text: str, kind: BlockKind, header: tuple[str, ...]) -> Iterator[tuple[str, str]]:

@@ -11,7 +11,6 @@ from rdflib import Graph, Namespace, URIRef
 from rdflib.namespace import OWL, RDF, RDFS, SKOS, XSD
 from rdflib.term import Node
 
-from hub.core.texts import Text
 from knowledge.types.notices import text_of
 
 # What the hub says of classes beyond OWL and SKOS: cues, requiredness, expected location.
@@ -123,14 +122,9 @@ def kept_only(graph: Graph) -> tuple[Construct, ...]:
 
 
 def _construct(term: URIRef, count: int, example: Node) -> Construct:
-    note = _note(term)
+    why = "not_fetched" if term == _NOT_FETCHED else "shapes" if term.startswith(SH) else "kept"
+    note = text_of("constructs", why)
     shown = compact(str(example), VOCABULARIES) if isinstance(example, URIRef) else "[]"
     return Construct(
         term=compact(str(term), VOCABULARIES), count=count, example=shown, note_ja=note.ja, note_en=note.en
     )
-
-
-def _note(term: URIRef) -> Text:
-    if term == _NOT_FETCHED:
-        return text_of("constructs", "not_fetched")
-    return text_of("constructs", "shapes" if term.startswith(SH) else "kept")

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from knowledge.parsers.errors import counted
 from knowledge.parsers.render import clean_text
 from knowledge.text.figure_words import LABEL, LABEL_EN
-from knowledge.types.documents import Block, BlockKind, ParsedDocument, ParsedFigure
+from knowledge.types.documents import Block, BlockKind, ParsedDocument
 from knowledge.types.ocr import PageReading
 
 _LEAST_CHARACTERS = 2
@@ -95,9 +95,6 @@ class _Writer:
                     )
                 )
         parts.append(markdown[done:])
-        figures = tuple(_moved(figure, moved.get(figure.start, 0)) for figure in self._document.figures)
+        shifts = [(figure, moved.get(figure.start, 0)) for figure in self._document.figures]
+        figures = tuple(dataclasses.replace(one, start=one.start + by, end=one.end + by) for one, by in shifts)
         return dataclasses.replace(self._document, markdown="".join(parts), blocks=tuple(blocks), figures=figures)
-
-
-def _moved(figure: ParsedFigure, shift: int) -> ParsedFigure:
-    return dataclasses.replace(figure, start=figure.start + shift, end=figure.end + shift)

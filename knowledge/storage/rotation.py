@@ -7,7 +7,7 @@ then removed.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import islice
 
@@ -92,7 +92,8 @@ def rotate(progress: Callable[[Rotation], None]) -> Rotation:
             _("The store belongs to another database, which alone may remove plain files. See manage.py doctor.")
         )
     done = Rotation()
-    for row in _others(master):
+    others = sealed_rows().exclude(key_id=master.key_id)  # whatever name the current key is configured by
+    for row in others.order_by("name").iterator(BATCH):
         done.rewrapped += _rewrap(row, master)
         progress(done)
     for sha256 in list(_plain().order_by("pk").values_list("pk", flat=True)):
@@ -103,11 +104,6 @@ def rotate(progress: Callable[[Rotation], None]) -> Rotation:
         progress(done)
     _remove_plain(done, progress)
     return done
-
-
-def _others(master: MasterKey) -> Iterator[SealedBlob]:
-    """The files under another key than the one that is current now, whatever name it is configured by."""
-    yield from sealed_rows().exclude(key_id=master.key_id).order_by("name").iterator(BATCH)
 
 
 def _rewrap(row: SealedBlob, master: MasterKey) -> int:

@@ -70,7 +70,9 @@ def annotate(
     document = open_pdf(path, 1)
     for number in sorted({place.page for of_note in places for place in of_note}):
         _write_page(document[number], number, places, markup)
-    _write_list(document[0], [note for note, found in zip(markup.notes, places, strict=True) if not found], markup)
+    listed = [note for note, found in zip(markup.notes, places, strict=True) if not found]
+    if listed:  # on the first page
+        _icon(document[0], markup.listed(listed), _MOST_ICONS, markup, "hub-list")
     target = BytesIO()
     document.save(target, flags=_INCREMENTAL)
     document.close()
@@ -93,12 +95,6 @@ def _write_page(page: pypdfium2.PdfPage, number: int, places: Sequence[Sequence[
             elif place.page == number:
                 _icon(page, note, icons, markup, f"hub-{index + 1}-{number + 1}")
                 icons += 1
-
-
-def _write_list(page: pypdfium2.PdfPage, listed: Sequence[Note], markup: Markup) -> None:
-    """Put what has no place into one note on the first page."""
-    if listed:
-        _icon(page, markup.listed(listed), _MOST_ICONS, markup, "hub-list")
 
 
 def _find_all(path: Path, notes: Sequence[Note], words: Sequence[Sequence[Mapping[str, Any]]]) -> list[list[_Place]]:

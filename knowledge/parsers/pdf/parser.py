@@ -240,14 +240,10 @@ def _page_blocks(
         elif table in waiting:
             waiting.remove(table)
             written = render_table(table.rows)
-            ocr = _of_table(table, lines)
+            ocr = read_confidence([line for line in lines if table.holds(line)])
             yield TextBlock(kind=BlockKind.TABLE, text=written.text, merged=written.merged, page=number, ocr=ocr)
     yield from layout.blocks(run)
     yield from figures.get(len(lines), ())
-
-
-def _of_table(table: PdfTable, lines: Sequence[Line]) -> float | None:
-    return read_confidence([line for line in lines if table.holds(line)])
 
 
 def with_settled_levels(blocks: Iterable[TextBlock]) -> Iterator[TextBlock]:
