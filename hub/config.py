@@ -37,14 +37,6 @@ def _split_commas(value: object) -> object:
     return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
 
 
-def _accept_long_name(value: object) -> object:
-    return "openai" if value in {"openai-compatible", "openai_compatible"} else value
-
-
-def _make_absolute(value: Path) -> Path:
-    return value.expanduser().absolute()
-
-
 MCP_TOOLSETS = ("default", "review", "retrieval", "knowledge", "operation", "all")
 
 
@@ -71,9 +63,14 @@ def _has_scheme(*known: str, expected: str) -> Callable[[str], str]:
     return check
 
 
-def _check_hosts(url: str) -> str:
-    hosts_of(url)
-    return url
+def _read_by(read: Callable[[str], object]) -> Callable[[str], str]:
+    """Make a check that a text can be read; it stays as it is."""
+
+    def check(value: str) -> str:
+        read(value)
+        return value
+
+    return check
 
 
 def _check_alert_urls(value: tuple[str, ...]) -> tuple[str, ...]:
@@ -97,11 +94,6 @@ def _check_time_zone(value: str) -> str:
     return value
 
 
-def _check_encryption_key(value: str) -> str:
-    parse_keys(value)
-    return value
-
-
 def _read_networks(value: object) -> object:
     if not isinstance(value, str):
         return value
@@ -111,13 +103,7 @@ def _read_networks(value: object) -> object:
         raise ValueError(f"expected addresses or networks such as 10.0.0.5,10.1.0.0/16: {error}") from error
 
 
-def _check_metrics_token(value: str) -> str:
-    if value and len(value) < LEAST_TOKEN_CHARS:
-        raise ValueError(f"expected {LEAST_TOKEN_CHARS} random characters or more")
-    return value
-
-
-def _check_audit_key(value: str) -> str:
+def _check_secret(value: str) -> str:
     if value and len(value) < LEAST_TOKEN_CHARS:
         raise ValueError(f"expected {LEAST_TOKEN_CHARS} random characters or more")
     return value
@@ -158,22 +144,25 @@ AlertUrls = Annotated[CommaList, AfterValidator(_check_alert_urls)]
 McpTransports = Annotated[CommaList, AfterValidator(_check_transports)]
 McpToolsets = Annotated[CommaList, AfterValidator(_check_toolsets)]
 TrustedProxies = Annotated[InstanceOf[Networks], NoDecode, BeforeValidator(_read_networks)]
-AuditKeyText = Annotated[str, AfterValidator(_check_audit_key)]
-AuditKeyTexts = Annotated[CommaList, AfterValidator(lambda values: tuple(map(_check_audit_key, values)))]
+AuditKeyText = Annotated[str, AfterValidator(_check_secret)]
+MetricsToken = AuditKeyText
+AuditKeyTexts = Annotated[CommaList, AfterValidator(lambda values: tuple(map(_check_secret, values)))]
 AuditAnchors = Annotated[CommaList, AfterValidator(_check_anchors)]
 Purpose = Annotated[str, AfterValidator(purpose_of)]
-MetricsToken = Annotated[str, AfterValidator(_check_metrics_token)]
 IdentityProviders = Annotated[
     tuple[IdentityProvider, ...], NoDecode, BeforeValidator(read_providers), AfterValidator(check_providers)
 ]
-Folder = Annotated[Path, AfterValidator(_make_absolute)]
+Folder = Annotated[Path, AfterValidator(lambda value: value.expanduser().absolute())]
 TimeZone = Annotated[str, AfterValidator(_check_time_zone)]
-EncryptionKey = Annotated[str, AfterValidator(_check_encryption_key)]
-LlmProvider = Annotated[Literal["none", "openai", "bedrock"], BeforeValidator(_accept_long_name)]
+EncryptionKey = Annotated[str, AfterValidator(_read_by(parse_keys))]
+_LONG_NAMES = {"openai-compatible": "openai", "openai_compatible": "openai"}
+LlmProvider = Annotated[
+    Literal["none", "openai", "bedrock"], BeforeValidator(lambda value: _LONG_NAMES.get(value, value))
+]
 DatabaseUrl = Annotated[
     str,
     AfterValidator(_has_scheme("postgresql", "postgres", expected="postgresql://user:password@host:port/name")),
-    AfterValidator(_check_hosts),
+    AfterValidator(_read_by(hosts_of)),
 ]
 ReplicaUrls = Annotated[tuple[DatabaseUrl, ...], NoDecode, BeforeValidator(_split_commas)]
 RedisUrl = Annotated[str, AfterValidator(_has_scheme("redis", "rediss", expected="redis://host:port/0 or rediss://…"))]
@@ -632,7 +621,8 @@ class Configuration(BaseSettings):
             problems.append("EMBEDDING_BASE_URL and EMBEDDING_MODEL: needed with EMBEDDING_BACKEND=openai")
         problems += self._llm_problems()
         problems += self._key_file_problems()
-        problems += self._qdrant_problems()
+        if self.search_index == "qdrant" and not self.qdrant_url:
+            problems.append("QDRANT_URL: needed with SEARCH_INDEX=qdrant, such as http://host:6333")
         if self.otel_exporter_otlp_endpoint and not can_trace():
             problems.append("OTEL_EXPORTER_OTLP_ENDPOINT: needs pip install -r requirements/otel.txt")
         if problems:
@@ -649,11 +639,6 @@ class Configuration(BaseSettings):
         except ValueError as error:
             return [f"ENCRYPTION_KEY_FILE: {error}"]
         return [] if keys else [f"ENCRYPTION_KEY_FILE: {self.encryption_key_file} has no key"]
-
-    def _qdrant_problems(self) -> list[str]:
-        if self.search_index == "qdrant" and not self.qdrant_url:
-            return ["QDRANT_URL: needed with SEARCH_INDEX=qdrant, such as http://host:6333"]
-        return []
 
     def _secret_key_problems(self) -> list[str]:
         if not self.secret_key:
