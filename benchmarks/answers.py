@@ -8,6 +8,7 @@ below ``--answers``, in SQuAD's format too, name the answers. Uses an embedded P
 
 ``--judged`` asks questions by hand of design documents and guidelines, too: with ``--half build`` those that answers
 were built on (data/answers.json), else others of other documents (data/answers_held.json).
+``--made`` searches nothing: it asks the check after a model about sentences made by rule of questions and answers.
 ``--model URL`` asks a language model, too: every question goes to an OpenAI-compatible endpoint at once, so that
 somebody may answer them one by one (no run takes longer than ``--wait``), and the table has a line for the documents
 alone and one with the model. ``--strangers`` and ``--unlike`` keep the samples small and new.
@@ -44,6 +45,7 @@ def parse_arguments() -> argparse.Namespace:
     )
     parser.add_argument("--answers", type=Path, help="folder of files in SQuAD's format that name the answers")
     parser.add_argument("--judged", action="store_true", help="ask the questions by hand, too")
+    parser.add_argument("--made", action="store_true", help="check sentences made by rule, right and wrong ones")
     parser.add_argument("--model", metavar="URL", help="an endpoint, the part before /chat/completions")
     parser.add_argument("--wait", type=float, default=3400, help="with --model: seconds that an answer may take")
     parser.add_argument("--ready", type=Path, help="with --model: a file that says how many requests wait, once all do")
@@ -66,12 +68,15 @@ def main() -> None:
         measure_model(arguments)
         return
     with scratch_hub():
-        from benchmarks.answering import fitting, halves, judged, measure
+        from benchmarks.answering import fitting, halves, judged, made, measure
         from benchmarks.retrieval.question_sets import read_sets
 
         sets = read_squad_files(arguments.squad) if arguments.squad else read_sets(arguments.data)
         if arguments.answers:
             sets = [halves.with_answers(one, arguments.answers) for one in sets]
+        if arguments.made:
+            made.run(sets, halves.Half(arguments.half), arguments.queries)
+            return
         if arguments.fit:
             fitting.run(sets, arguments.documents, arguments.queries, arguments.cache)
             return

@@ -14,6 +14,7 @@ from hub.llm.budget import Budget
 from hub.llm.material import fence_of, fenced, label_of
 from hub.llm.preparation import Purpose
 from hub.llm.types import AnswerSchema, LlmRequest, Message, Role
+from knowledge.answering.attribution import says_it_of_the_same
 from knowledge.answering.extractive import LEAST_LIKELY
 from knowledge.answering.sentences import PlacedSentence, header_of, sentences_of, speaks_to_a_model
 from knowledge.answering.support import (
@@ -201,7 +202,8 @@ class GroundedAnswer:
         if not may_have_value(f"{text}\n{places}", self.parts[part]):
             self._remark(BESIDE_THE_QUESTION)
             return None
-        if not has_words or not says_no_more_than(text, quotes):
+        is_same = says_no_more_than(text, quotes) and says_it_of_the_same(text, quotes, self.parts[part])
+        if not has_words or not is_same:
             text = "\n".join(one.text for one in quotes)
             self._remark(WORDS_OF_THE_DOCUMENT)
         citations = tuple(one.cite(chance=self._chance_of(one)) for one in quotes)

@@ -133,6 +133,12 @@ def sentences_of(hit: Hit) -> Iterator[PlacedSentence]:
                 yield replace(placed, header=header if is_row else "", label=label, heading=heading)
 
 
+def sentences_at(place: PlacedSentence) -> list[PlacedSentence]:
+    """Return the sentences that a place of a passage touches; the place itself where it touches none."""
+    found = [one for one in sentences_of(place.hit) if one.start < place.end and place.start < one.end]
+    return found or [place]
+
+
 def _named_by(block: str) -> str:
     """The text of a heading; empty for what is none."""
     return block.strip().lstrip("#").strip() if block.startswith("#") else ""

@@ -121,7 +121,7 @@ class Subjects:
         headings = [heading for heading in above if heading not in title and title not in heading]
         around = "\n".join([*headings, fold_terms(one.header), fold_terms(one.label)])
         cells = cells_of(text) if text.startswith("|") else []
-        key = _key(text, cells)
+        key = key_of(cells) if cells else _label_of(text)
         left = [p for p in self.phrases if not p.is_in(around) and not _names_title(p, title)]
         topic = _TOPIC.match(text)
         everything = set(_IDENTIFIER.findall(f"{text}\n{around}\n{title}"))
@@ -173,10 +173,13 @@ def read_subjects(question: str, asked: AskedThing) -> Subjects:
     return Subjects(question=question, phrases=phrases, identifiers=identifiers, asked=asked)
 
 
-def _key(text: str, cells: Sequence[str]) -> str:
-    """What a row or a labelled item is about: its first cell that is no bare number, or what is before its colon."""
-    if cells:
-        return next((cell for cell in cells if cell and not _BARE_NUMBER.fullmatch(cell)), "")
+def key_of(cells: Sequence[str]) -> str:
+    """Return what a row is about: its first cell that is no bare number; empty without one."""
+    return next((cell for cell in cells if cell and not _BARE_NUMBER.fullmatch(cell)), "")
+
+
+def _label_of(text: str) -> str:
+    """What a labelled item is about: what is before its colon."""
     labelled = _LABELLED.match(text)
     return labelled["key"].strip() if labelled else ""
 

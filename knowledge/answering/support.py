@@ -6,38 +6,18 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from sudachipy import SplitMode
-
-from knowledge.answering.sentences import PlacedSentence, sentences_of, shared_words
+from knowledge.answering.quantities import NUMBER, in_digits, numbers_of, quantities_of
+from knowledge.answering.sentences import PlacedSentence, sentences_at, shared_words
 from knowledge.index.morphemes import HIRAGANA
 from knowledge.text.dates import find_dates
 from knowledge.text.folding import fold_terms
-from knowledge.text.morphology import MAX_INPUT_CHARACTERS, tokenizer
-from knowledge.text.numerals import DIGITS, read_numeral
+from knowledge.text.numerals import DIGITS
 from knowledge.text.quoting import place_of_quote
 from knowledge.types.search import Hit
 
 # Half of what a sentence says must be in the words of the passages: a paraphrase keeps its nouns, an invention
 # does not. Tried on the sentences of tests/knowledge/answering/test_support.py.
 LEAST_SHARE = 0.5
-_NUMBER = re.compile(r"\d+(?:[.,:/-]\d+)*")
-# Units, with what else they are called; the first spelling names them.
-_UNITS = (
-    ("時間", "hours", "hour"),
-    ("分間", "分", "minutes", "minute"),
-    ("秒間", "秒", "seconds", "second"),
-    ("か月", "ヶ月", "カ月", "ケ月", "箇月", "月間", "months", "month"),
-    ("日間", "日", "days", "day"),
-    ("年間", "か年", "年", "years", "year"),
-    ("人", "名"),
-    ("%", "パーセント", "percent"),
-    ("か所", "ヶ所", "カ所", "箇所"),
-    *((unit,) for unit in ("円", "件", "回", "台", "部", "個", "世代", "文字", "週間", "営業日", "時", "月")),
-)
-_UNIT_NAMES = {spelling: names[0] for names in _UNITS for spelling in names}
-_QUANTITY = re.compile(
-    rf"(\d+(?:[.,]\d+)*)\s*({'|'.join(sorted(map(re.escape, _UNIT_NAMES), key=lambda name: -len(name)))})?"
-)
 _OBLIGED = re.compile(
     r"な(?:けれ|くて)ば?は?(?:な[らり]|いけ)(?:ない|ません)|ねばな[らり](?:ない|ません)|だけでな[いく]"
     r"|に(?:限ら|かかわら)ず|not only"
@@ -89,8 +69,8 @@ def sentences_with(quote: str, hit: Hit) -> PlacedSentence | None:
     if place is None:
         return None
     start, end = place
-    over = _overlapping(hit, start, end)
-    first = over[0] if over else PlacedSentence(hit=hit, text="", start=start, end=end)
+    over = sentences_at(PlacedSentence(hit=hit, text=hit.content[start:end], start=start, end=end))
+    first = over[0]
     start, end = min(start, first.start), max([end, *(one.end for one in over)])
     return replace(first, text=hit.content[start:end], start=start, end=end)
 
@@ -103,28 +83,6 @@ def has_words_of(sentence: str, quotes: Sequence[PlacedSentence]) -> bool:
 def is_in_another_language(sentence: str, quotes: Sequence[PlacedSentence]) -> bool:
     """Return whether only one of a sentence and its quotes is Japanese: then their words can't be compared."""
     return bool(HIRAGANA.search(sentence)) is not any(HIRAGANA.search(one.text) for one in quotes)
-
-
-def numbers_of(text: str) -> set[str]:
-    """The numbers of a text, without separators of thousands: 1,000, １０００, 千 and 一〇〇〇 are the same.
-
-    >>> sorted(numbers_of("三秒、百二十件、3万5千円、一般の一部")), numbers_of("1,000人") == numbers_of("千人")
-    (['120', '3', '35000'], True)
-    """
-    return {match[0].replace(",", "") for match in _NUMBER.finditer(_in_digits(fold_terms(text)))}
-
-
-def _in_digits(text: str) -> str:
-    """Write numerals in digits; characters that are part of a word, as in 一般, stay."""
-    pieces = (text[at : at + MAX_INPUT_CHARACTERS] for at in range(0, len(text), MAX_INPUT_CHARACTERS))
-    words = (word for piece in pieces for word in tokenizer().tokenize(piece, SplitMode.A))
-    return "".join(_value(word.surface()) if word.part_of_speech()[1] == "数詞" else word.surface() for word in words)
-
-
-def _value(numeral: str) -> str:
-    """Write 三, 百二十, 二〇二六 or 3万5千 in digits; what is no such number (数百, 1,000), or is digits, stays."""
-    value = None if numeral.isdecimal() else read_numeral(numeral)
-    return numeral if value is None else str(value)
 
 
 def has_facts_of(sentence: str, quotes: Sequence[PlacedSentence]) -> bool:
@@ -145,7 +103,7 @@ def says_no_more_than(sentence: str, quotes: Sequence[PlacedSentence]) -> bool:
     """Return whether a sentence is one, with the yes or no, the bounds and the names of what it quotes.
 
     False is no proof of an invention (three seconds at most, and no longer than three): it says that words can't tell.
-    What it can't see is what is turned by other words, or a value of another thing in the same sentence.
+    What it can't see is what is turned by other words; whether it is of the same thing, `attribution` sees.
     """
     if _NEXT_SENTENCE.search(sentence.strip()):
         return False
@@ -168,23 +126,17 @@ def _passages_of(quotes: Sequence[PlacedSentence]) -> str:
 
 def _has_quantities(sentence: str, text: str) -> bool:
     """Return whether a text has the quantities of a sentence; the unit of a cell may be in its table's header."""
-    wanted = {one for one in _quantities(sentence) if one[1]}
+    wanted = {one for one in quantities_of(sentence) if one[1]}
     if not wanted:
         return True
     rows = (line for line in text.splitlines() if line.lstrip().startswith("|"))
-    cells = {number for row in rows for number, unit in _quantities(row) if not unit}
-    return all(number in cells for number, _unit in wanted - set(_quantities(text)))
-
-
-def _quantities(text: str) -> list[tuple[str, str]]:
-    """The numbers of a text with their units, empty where there is none that is known."""
-    found = _QUANTITY.findall(_in_digits(fold_terms(text)))
-    return [(number.replace(",", ""), _UNIT_NAMES.get(unit, "")) for number, unit in found]
+    cells = {number for row in rows for number, unit in quantities_of(row) if not unit}
+    return all(number in cells for number, _unit in wanted - set(quantities_of(text)))
 
 
 def _has_yes_or_no(sentence: str, quotes: Sequence[PlacedSentence]) -> bool:
     """Return whether a sentence is negated as often as the quoted clauses with most of its words; of some, as all."""
-    nearest = [_nearest_clauses(sentence, text) for one in quotes for text in _sentences_in(one)]
+    nearest = [_nearest_clauses(sentence, part.text) for one in quotes for part in sentences_at(one)]
     most = max(share for share, _clauses in nearest)
     return all(_negations(clauses) == _negations(sentence) for share, clauses in nearest if share == most)
 
@@ -214,8 +166,8 @@ def _bounds_of(text: str, *, widely: bool) -> set[tuple[str, str]]:
         bounds |= {(term, name) for name in _bounds_at(folded, mention.start, mention.end) for term in terms}
         undated += f"{folded[end : mention.start]}\n"
         end = mention.end
-    digits = _in_digits(undated + folded[end:])
-    for match in _NUMBER.finditer(digits):
+    digits = in_digits(undated + folded[end:])
+    for match in NUMBER.finditer(digits):
         bounds |= {(match[0].replace(",", ""), name) for name in _bounds_at(digits, match.start(), match.end())}
     return bounds
 
@@ -232,14 +184,6 @@ def _has_names(sentence: str, places: str) -> bool:
     known = {term for mention in find_dates(folded) for term in mention.terms}
     names = _NAME.findall(_without_dates(sentence, known))
     return all(name in text for name in names if re.search("[a-z]", name) and _PART_OF_NAME.search(name))
-
-
-def _sentences_in(place: PlacedSentence) -> list[str]:
-    return [one.text for one in _overlapping(place.hit, place.start, place.end)] or [place.text]
-
-
-def _overlapping(hit: Hit, start: int, end: int) -> list[PlacedSentence]:
-    return [one for one in sentences_of(hit) if one.start < end and start < one.end]
 
 
 def _without_dates(sentence: str, known: Collection[str]) -> str:

@@ -90,6 +90,16 @@ def test_a_number_of_the_sentence_beside_the_quoted_one_is_not_believed(library,
     assert "sentences_dropped" in codes(given)
 
 
+@pytest.mark.parametrize(("text", "is_same"), [("本番環境は4台です。", True), ("本番環境は2台です。", False)])
+def test_a_value_of_another_thing_in_the_quoted_sentence_has_the_quote_said(library, configured, text, is_same):
+    quote = "サーバーの数は、本番環境は4台、検証環境は2台とする。"
+    library.add("構成.md", (quote,), title="構成")
+    configured.answer = lambda asked: says((text, label_before(asked, quote), quote))
+    given = ask("本番環境のサーバーは何台か")
+    assert given.text == (text if is_same else quote)
+    assert ("words_of_the_document" in codes(given)) is not is_same
+
+
 def test_a_sentence_without_what_is_counted_is_beside_the_question(library, configured):
     quote = "本システムは利用者の認証に多要素認証を用いる。"
     configured.answer = lambda asked: says((quote, label_before(asked, quote), quote))

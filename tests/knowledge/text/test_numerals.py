@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from knowledge.answering.support import numbers_of
+from knowledge.answering.quantities import numbers_of
 from knowledge.guidelines.files import read_markdown
 from knowledge.parsers.text import has_strong_number
 from knowledge.search.scope import section_pattern
