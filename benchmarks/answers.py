@@ -38,7 +38,15 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--queries", type=int, default=150, help="questions of each set (default 150)")
     default_data = Path(os.environ.get("HUB_TEST_DATA", REPOSITORY.parent / "shared" / "data")) / "retrieval"
     parser.add_argument("--strangers", type=int, help="questions of other sets (default: as many as --queries)")
-    parser.add_argument("--unlike", type=int, default=0, help="leave out what runs with up to so many --queries asked")
+    parser.add_argument("--english", type=int, help="questions of each English set (default: as many as --queries)")
+    parser.add_argument(
+        "--unlike",
+        type=int,
+        nargs="*",
+        default=(),
+        help="leave out what runs with up to so many --queries asked; further numbers: those that left that out",
+    )
+    parser.add_argument("--unlike-judged", type=int, default=0, help="leave out what runs with so many by hand asked")
     parser.add_argument("--data", type=Path, default=default_data, help="folder of question sets")
     parser.add_argument(
         "--squad", type=Path, help="folder of files in SQuAD's format, instead of --data; --model: beside"
@@ -105,9 +113,17 @@ def measure_model(arguments: argparse.Namespace) -> None:
         sets = [*read_sets(arguments.data), *(read_squad_files(arguments.squad) if arguments.squad else [])]
         if arguments.answers:
             sets = [halves.with_answers(one, arguments.answers) for one in sets]
-        asked = measure.asked_of(sets, half, arguments.queries, strangers=strangers, unlike=arguments.unlike)
+        asked = measure.asked_of(
+            sets,
+            half,
+            arguments.queries,
+            strangers=strangers,
+            unlike=arguments.unlike,
+            english=arguments.english,
+        )
         if arguments.judged:
-            by_hand = judged.asked_of(arguments.data.parent, half, arguments.queries // 2, strangers)
+            most, unlike = arguments.queries // 2, arguments.unlike_judged
+            by_hand = judged.asked_of(arguments.data.parent, half, most, strangers, unlike=unlike)
             asked = [*asked, *by_hand]
 
         def waits(count: int) -> None:

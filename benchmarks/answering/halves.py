@@ -27,17 +27,24 @@ def half_of(title: str) -> Half:
     return Half.BUILD if hashlib.sha256(title.encode()).digest()[0] % 2 else Half.HELD
 
 
-def questions_of(question_set: QuestionSet, half: Half, count: int, *, unlike: int = 0) -> list[Question]:
+def questions_of(question_set: QuestionSet, half: Half, count: int, *, unlike: Sequence[int] = ()) -> list[Question]:
     """Draw up to ``count`` questions of one half at random, always the same ones.
 
-    With ``unlike`` none that a draw of so many, or of fewer, has had.
+    With ``unlike`` none that a draw of so many, or of fewer, has had; the second number is of a draw that was unlike
+    the first, and so on.
     """
     titles = {paragraph.id: paragraph.title for paragraph in question_set.corpus}
-    own = [one for one in question_set.questions if all(half_of(titles[name]) is half for name in one.gold)]
-    draws = (random.Random(SEED).sample(own, number) for number in range(1, min(unlike, len(own)) + 1))
-    drawn = {one.id for draw in draws for one in draw}
-    left = [one for one in own if one.id not in drawn]
+    left = [one for one in question_set.questions if all(half_of(titles[name]) is half for name in one.gold)]
+    for most in unlike:
+        drawn = drawn_of(left, most)
+        left = [one for one in left if one.id not in drawn]
     return random.Random(SEED).sample(left, min(count, len(left)))
+
+
+def drawn_of(questions: Sequence[Question], most: int) -> set[str]:
+    """Return the ids of the questions that a draw of up to ``most`` has had."""
+    draws = (random.Random(SEED).sample(questions, number) for number in range(1, min(most, len(questions)) + 1))
+    return {one.id for draw in draws for one in draw}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -41,8 +41,11 @@ class Case:
     has: str
 
 
-def asked_of(data: Path, half: Half, count: int, strangers: int) -> list[Asked]:
-    """Draw questions by hand about each document: such as it answers, and as strangers such as it doesn't."""
+def asked_of(data: Path, half: Half, count: int, strangers: int, *, unlike: int = 0) -> list[Asked]:
+    """Draw questions by hand about each document: such as it answers, and as strangers such as it doesn't.
+
+    With ``unlike`` none that a draw of so many has had.
+    """
     found = []
     for name, cases, passages in _documents(data, half):
         answered = [
@@ -58,12 +61,15 @@ def asked_of(data: Path, half: Half, count: int, strangers: int) -> list[Asked]:
         own = [one for one in answered if one.gold]
         unsaid = [Question(id=case.asks, text=case.asks, gold=frozenset()) for case in cases if not case.has]
         corpus = QuestionSet(name=name, corpus=passages, questions=own)
-        found.append(Asked(corpus=corpus, questions=_drawn(own, count), strangers=_drawn(unsaid, strangers)))
+        drawn = (_drawn(each, most, unlike) for each, most in ((own, count), (unsaid, strangers)))
+        found.append(Asked(corpus=corpus, questions=next(drawn), strangers=next(drawn)))
     return found
 
 
-def _drawn(questions: Sequence[Question], count: int) -> list[Question]:
-    return random.Random(SEED).sample(questions, min(count, len(questions)))
+def _drawn(questions: Sequence[Question], count: int, unlike: int) -> list[Question]:
+    before = random.Random(SEED).sample(questions, min(unlike, len(questions)))
+    left = [one for one in questions if one not in before]
+    return random.Random(SEED).sample(left, min(count, len(left)))
 
 
 def _documents(data: Path, half: Half) -> Iterator[tuple[str, list[Case], list[Paragraph]]]:

@@ -101,13 +101,22 @@ class Asked:
             yield from ((Way.OUT, one) for one in gap.questions)
 
 
-def asked_of(sets: Sequence[QuestionSet], half: Half, count: int, *, strangers: int, unlike: int = 0) -> list[Asked]:
-    """Draw the questions of each set; strangers ask what the other sets of its language ask."""
+def asked_of(
+    sets: Sequence[QuestionSet],
+    half: Half,
+    count: int,
+    *,
+    strangers: int,
+    unlike: Sequence[int] = (),
+    english: int | None = None,
+) -> list[Asked]:
+    """Draw the questions of each set, ``english`` of an English one; strangers ask what others of its language ask."""
     found = []
     for one in sets:
         others = [other for other in sets if other is not one and other.is_english is one.is_english]
         foreign = [q for other in others for q in questions_of(other, half, max(count, strangers), unlike=unlike)]
-        own = questions_of(one, half, count, unlike=unlike)
+        most = english if one.is_english and english is not None else count
+        own = questions_of(one, half, most, unlike=unlike)
         found.append(Asked(corpus=one, questions=own, strangers=foreign[:strangers]))
     return found
 

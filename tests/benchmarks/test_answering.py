@@ -56,10 +56,12 @@ def test_the_same_questions_are_drawn_each_time() -> None:
 def test_a_draw_that_is_unlike_others_has_none_of_their_questions() -> None:
     made = _set(articles=60)
     before = {one.id for number in range(1, 31) for one in questions_of(made, Half.HELD, number)}
-    new = questions_of(made, Half.HELD, 20, unlike=30)
+    new = questions_of(made, Half.HELD, 10, unlike=[30])
+    newer = questions_of(made, Half.HELD, 10, unlike=[30, 10])
 
-    assert len(new) == 20
-    assert before.isdisjoint(one.id for one in new)
+    assert len(new) == len(newer) == 10
+    assert before.isdisjoint(one.id for one in [*new, *newer])
+    assert {one.id for one in new}.isdisjoint(one.id for one in newer)
 
 
 def test_a_gap_lacks_one_passage_of_each_article_and_no_more() -> None:
