@@ -6,7 +6,7 @@ are good for once, refresh tokens that rotate (a used one ends its family), user
 
 ``provider.people`` has the persons by subject. ``rotate`` signs with a new key from now on. ``is_away`` closes each
 connection without an answer. ``tamper`` changes the claims of the next ID tokens; ``says`` has, by path, what is
-sent in place of an answer. ``asked`` counts requests by path.
+sent in place of an answer, or raises ``OAuthError``. ``asked`` counts requests by path.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class OidcServer(ThreadingHTTPServer):
         self.is_away = False
         self.has_introspection = True
         self.tamper: Callable[[dict[str, Any]], None] = lambda _claims: None
-        self.says: dict[str, Callable[[dict[str, Any]], Any]] = {}
+        self.says: dict[str, Callable[[Any], Any]] = {}
         self.key_number = 1
         self.published = [1]
         self.audience = "http://hub.example"
@@ -179,11 +179,11 @@ class _Handler(BaseHTTPRequestHandler):
             if path not in answers:
                 raise OAuthError("not_found", 404)
             answer = answers[path]()
+            if path in self.server.says:
+                answer = self.server.says[path](answer)
         except OAuthError as error:
             self._send(error.status, json.dumps({"error": error.error}))
             return
-        if path in self.server.says and not isinstance(answer, str):
-            answer = self.server.says[path](answer)
         if isinstance(answer, str):
             self._send(302, "", location=answer)
         else:

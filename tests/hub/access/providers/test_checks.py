@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from datetime import timedelta
-from typing import Any
 
 import pytest
 from django.contrib.auth.models import Group, User
@@ -13,40 +12,24 @@ from django.utils import timezone
 
 from hub.access.models import AuditEvent
 from hub.access.principals import ALL_SCOPES, local_operator
-from hub.access.provider_models import ProviderAccount, ProviderCredential, ProviderGroup, ProviderState
-from hub.access.providers import checks, keys
+from hub.access.provider_models import ProviderAccount, ProviderCredential
+from hub.access.providers import checks
 from hub.access.services import authenticate, create_token
 from hub.core.encryption.errors import SealBroken
 from hub.core.errors import Unauthenticated, Unavailable
-from tests.hub.access.providers.conftest import Configure
+from tests.hub.access.providers.conftest import (
+    INTROSPECTION,
+    SOMEBODY_ELSE,
+    TOKENS,
+    USERINFO,
+    describe_without,
+    refuse,
+    say,
+)
 from tests.hub.access.providers.test_bearer import grow_old
 from tests.hub.access.providers.test_sign_in import is_in, sign_in
-from tests.oidc_server import OidcServer, Person
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("signs_in_at_providers")]
-DESCRIPTION, TOKENS = "/.well-known/openid-configuration", "/token"
-USERINFO, INTROSPECTION = "/userinfo", "/introspection"
-SOMEBODY_ELSE = {"sub": "sub-jiro"}
-
-
-@pytest.fixture
-def person(provider: OidcServer, configure: Configure) -> Person:
-    """Somebody who is in a group of the hub by a group of the provider."""
-    ProviderGroup.objects.create(provider="office", value="qa", group=Group.objects.create(name="品質管理課"))
-    provider.person = provider.add("hanako", groups=["qa"])
-    return provider.person
-
-
-def describe_without(provider: OidcServer, *endpoints: str) -> None:
-    """Let the provider not have some endpoints, and the hub not know any from before."""
-    provider.says[DESCRIPTION] = lambda told: {name: url for name, url in told.items() if name not in endpoints}
-    keys.forget()
-    ProviderState.objects.all().delete()
-
-
-def say(provider: OidcServer, path: str, *, without: str = "", **more: Any) -> None:
-    """Change what the provider answers at a path."""
-    provider.says[path] = lambda told: {name: value for name, value in {**told, **more}.items() if name != without}
 
 
 def ended_because() -> str:
@@ -73,48 +56,48 @@ def own_token() -> str:
 
 
 @pytest.mark.parametrize("path", [INTROSPECTION, USERINFO])
-def test_a_token_of_which_the_provider_names_another_owner_opens_nothing(provider, person, path):
+def test_a_token_of_which_the_provider_names_another_owner_opens_nothing(provider, hanako, path):
     if path == USERINFO:
         describe_without(provider, "introspection_endpoint")
-    token = provider.access_token(person)
+    token = provider.access_token(hanako)
     assert authenticate(token)
     say(provider, path, **SOMEBODY_ELSE)
     assert is_refused(token)
     assert ended_because() == "the provider speaks of somebody else"
 
 
-def test_what_introspection_does_not_say_of_groups_userinfo_says_where_the_token_may_ask(provider, person):
+def test_what_introspection_does_not_say_of_groups_userinfo_says_where_the_token_may_ask(provider, hanako):
     say(provider, INTROSPECTION, without="groups")
-    asked = authenticate(provider.access_token(person, groups=[]))
+    asked = authenticate(provider.access_token(hanako, groups=[]))
     assert asked.group_ids == {Group.objects.get().pk}
     before = provider.asked[USERINFO]
-    assert authenticate(provider.access_token(person, scope="read search", groups=[])).group_ids == frozenset()
+    assert authenticate(provider.access_token(hanako, scope="read search", groups=[])).group_ids == frozenset()
     assert provider.asked[USERINFO] == before
 
 
 @pytest.mark.parametrize("answer", ["another person", "refusal"])
-def test_an_active_token_whose_owner_is_not_told_opens_without_what_groups_bring(provider, person, answer):
+def test_an_active_token_whose_owner_is_not_told_opens_without_what_groups_bring(provider, hanako, answer):
     say(provider, INTROSPECTION, without="groups")
     if answer == "refusal":
-        provider.says[USERINFO] = lambda _told: {"error": "insufficient_scope", "status": 403}
+        refuse(provider, USERINFO)
     else:
         say(provider, USERINFO, **SOMEBODY_ELSE)
-    assert authenticate(provider.access_token(person)).group_ids == frozenset()
+    assert authenticate(provider.access_token(hanako)).group_ids == frozenset()
 
 
-def test_a_provider_that_can_t_be_asked_about_tokens_vouches_for_none_unless_it_need_not(provider, person, configure):
-    token = provider.access_token(person)
+def test_a_provider_that_can_t_be_asked_about_tokens_vouches_for_none_unless_it_need_not(provider, hanako, configure):
+    token = provider.access_token(hanako)
     assert authenticate(token)
     describe_without(provider, "introspection_endpoint", "userinfo_endpoint")
     assert is_refused(token)
     assert "check_tokens" in ended_because()
     configure(check_tokens=False)
-    assert authenticate(provider.access_token(person, groups=["qa"])).group_ids == {Group.objects.get().pk}
+    assert authenticate(provider.access_token(hanako, groups=["qa"])).group_ids == {Group.objects.get().pk}
 
 
-def test_a_token_that_userinfo_refuses_is_refused(provider, person):
+def test_a_token_that_userinfo_refuses_is_refused(provider, hanako):
     describe_without(provider, "introspection_endpoint")
-    token = provider.access_token(person, jti="lost")
+    token = provider.access_token(hanako, jti="lost")
     assert authenticate(token)
     provider.revoked.add("lost")
     assert is_refused(token)
@@ -124,7 +107,7 @@ def test_a_token_that_userinfo_refuses_is_refused(provider, person):
 # What is said of sessions.
 
 
-def test_a_session_without_a_refresh_token_is_asked_about_with_its_access_token(provider, person):
+def test_a_session_without_a_refresh_token_is_asked_about_with_its_access_token(provider, hanako):
     say(provider, TOKENS, without="refresh_token")
     browser = Client()
     sign_in(browser)
@@ -132,26 +115,26 @@ def test_a_session_without_a_refresh_token_is_asked_about_with_its_access_token(
     grow_old(31)
     assert is_in(browser)
     assert provider.asked[TOKENS] == before
-    person.is_active = False
+    hanako.is_active = False
     grow_old(31)
     assert not is_in(browser)
 
 
-def test_a_session_is_kept_by_a_provider_that_refreshes_it_and_says_nothing_of_the_person(provider, person):
+def test_a_session_is_kept_by_a_provider_that_refreshes_it_and_says_nothing_of_the_person(provider, hanako):
     describe_without(provider, "userinfo_endpoint")
     browser = Client()
     sign_in(browser)
-    person.groups = []
+    hanako.groups = []
     say(provider, TOKENS, without="id_token")
     grow_old(31)
     assert is_in(browser)
     assert User.objects.get(username="hanako").groups.exists()  # what was said last still counts
-    provider.end_sessions_of(person)
+    provider.end_sessions_of(hanako)
     grow_old(31)
     assert not is_in(browser)
 
 
-def test_a_session_of_which_the_provider_names_another_person_ends(provider, person):
+def test_a_session_of_which_the_provider_names_another_person_ends(provider, hanako):
     browser = Client()
     sign_in(browser)
     say(provider, USERINFO, **SOMEBODY_ELSE)
@@ -160,7 +143,7 @@ def test_a_session_of_which_the_provider_names_another_person_ends(provider, per
     assert ended_because() == "the provider speaks of somebody else"
 
 
-def test_a_session_whose_new_id_token_is_forged_ends(provider, person):
+def test_a_session_whose_new_id_token_is_forged_ends(provider, hanako):
     browser = Client()
     sign_in(browser)
     provider.tamper = lambda told: told.update(aud="another-client")
@@ -168,7 +151,7 @@ def test_a_session_whose_new_id_token_is_forged_ends(provider, person):
     assert not is_in(browser)
 
 
-def test_a_session_whose_tokens_no_key_opens_ends_and_is_logged(provider, person, monkeypatch, caplog):
+def test_a_session_whose_tokens_no_key_opens_ends_and_is_logged(provider, hanako, monkeypatch, caplog):
     browser = Client()
     sign_in(browser)
     grow_old(31)
@@ -183,7 +166,7 @@ def test_a_session_whose_tokens_no_key_opens_ends_and_is_logged(provider, person
     assert "the key is not here" in caplog.text
 
 
-def test_the_sessions_of_a_provider_that_is_configured_no_more_end(provider, person, configure):
+def test_the_sessions_of_a_provider_that_is_configured_no_more_end(provider, hanako, configure):
     browser = Client()
     sign_in(browser)
     configure(id="another")
@@ -197,7 +180,7 @@ def test_a_session_that_is_gone_from_the_table_is_vouched_for_by_nobody():
         checks.ensure_session_vouched(1)
 
 
-def test_own_tokens_live_as_long_as_the_provider_vouches_for_some_session(provider, person):
+def test_own_tokens_live_as_long_as_the_provider_vouches_for_some_session(provider, hanako):
     kept, lost = Client(), Client()
     sign_in(kept)
     sign_in(lost)
@@ -207,12 +190,12 @@ def test_own_tokens_live_as_long_as_the_provider_vouches_for_some_session(provid
     assert authenticate(own)
     assert (is_in(kept), is_in(lost)) == (True, False)
     assert ProviderAccount.objects.get().ended_at is None
-    provider.end_sessions_of(person)
+    provider.end_sessions_of(hanako)
     assert is_refused(own)
     assert ProviderAccount.objects.get().ended_at is not None
 
 
-def test_own_tokens_of_whom_no_session_is_left_end(provider, person):
+def test_own_tokens_of_whom_no_session_is_left_end(provider, hanako):
     browser = Client()
     sign_in(browser)
     own = own_token()
@@ -232,7 +215,7 @@ def asked_by_another(seconds_ago: int = 0) -> ProviderCredential:
 
 
 @pytest.mark.parametrize("vouches", [True, False])
-def test_a_call_takes_what_the_provider_tells_another_meanwhile(provider, person, monkeypatch, vouches):
+def test_a_call_takes_what_the_provider_tells_another_meanwhile(provider, hanako, monkeypatch, vouches):
     sign_in(Client())
     before = provider.asked.total()
     credential = asked_by_another()
@@ -246,14 +229,14 @@ def test_a_call_takes_what_the_provider_tells_another_meanwhile(provider, person
     assert provider.asked.total() == before
 
 
-def test_a_call_does_not_wait_for_another_that_asks_longer_than_it_may(provider, person, monkeypatch):
+def test_a_call_does_not_wait_for_another_that_asks_longer_than_it_may(provider, hanako, monkeypatch):
     sign_in(Client())
     credential = asked_by_another(seconds_ago=3)  # HUB_OIDC_TIMEOUT_S is 2 here
     monkeypatch.setattr("hub.access.providers.checks.time.sleep", lambda _s: pytest.fail("it waits"))
     checks.ensure_vouched(credential)
 
 
-def test_a_call_waits_as_long_as_the_provider_may_take_and_goes_by_its_last_word(provider, person, configure):
+def test_a_call_waits_as_long_as_the_provider_may_take_and_goes_by_its_last_word(provider, hanako, configure):
     sign_in(Client())
     configure({"hub_oidc_timeout_s": 0.1, "hub_oidc_away_minutes": 10})
     credential = asked_by_another()
