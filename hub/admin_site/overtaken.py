@@ -25,6 +25,8 @@ from hub.access.names import name_of
 SEEN = "hub_seen"
 LONGEST_SHOWN = 300
 DIGEST = 32  # characters
+OPENED = "t"
+"""In the field `SEEN`: after the digests, which are hexadecimal, and before the second in which the page was made."""
 
 
 def digest_of(row: Model, names: Iterable[str]) -> str:
@@ -63,7 +65,8 @@ class OvertakenMixin:
         form: Any = super().get_form(request, obj, change, **kwargs)  # type: ignore[misc]
         if obj is None or request.method != "POST" or SEEN not in request.POST:
             return form
-        seen, rows_seen = request.POST[SEEN][:DIGEST], request.POST[SEEN][DIGEST:]
+        digests, _sign, opened = request.POST[SEEN].partition(OPENED)
+        seen, rows_seen = digests[:DIGEST], digests[DIGEST:]
         rows_beside = self._rows_beside
 
         class Checked(form):  # type: ignore[misc]
@@ -72,7 +75,7 @@ class OvertakenMixin:
                 beside = rows_beside(request, self.instance)
                 is_same = rows_seen == _digest_of_all(beside)
                 if seen != digest_of(self.instance, _names(self)) or not is_same:
-                    raise ValidationError(saved_by_others(self.instance, self, [] if is_same else beside))
+                    raise ValidationError(saved_by_others(self.instance, self, [] if is_same else beside, opened))
                 return cleaned
 
         Checked.__name__ = form.__name__
@@ -91,7 +94,8 @@ class OvertakenMixin:
             stored = type(obj)._base_manager.filter(pk=obj.pk).first()  # the form may have written into ``obj``
             if stored is not None:
                 own = digest_of(stored, _names(context["adminform"].form))
-                context[SEEN] = own + _digest_of_all(self._rows_beside(request, stored))
+                opened = f"{OPENED}{timezone.now().timestamp():.0f}"
+                context[SEEN] = own + _digest_of_all(self._rows_beside(request, stored)) + opened
         response: HttpResponseBase = super().render_change_form(request, context, *given, obj=obj, **more)  # type: ignore[misc]
         return response
 
@@ -113,12 +117,18 @@ def _digest_of_all(beside: Iterable[RowsBeside]) -> str:
     return hashlib.sha256("/".join(digests).encode()).hexdigest()[:DIGEST] if digests else ""
 
 
-def saved_by_others(row: Model, form: forms.ModelForm[Any], beside: Iterable[RowsBeside]) -> list[str]:
-    """Say who saved when, and what stands now in the fields that the form would change and in the tables ``beside``."""
+def saved_by_others(
+    row: Model, form: forms.ModelForm[Any], beside: Iterable[RowsBeside], opened: str = ""
+) -> list[str]:
+    """Say who saved when, and what stands now in the fields that the form would change and in the tables ``beside``.
+
+    ``opened`` is the second, since 1970, in which the form was shown: who saved before did not overtake it, but a
+    worker, or somebody by another door.
+    """
     kind = ContentType.objects.get_for_model(row, for_concrete_model=False)
     entries = LogEntry.objects.filter(content_type=kind, object_id=str(row.pk)).select_related("user")
     last = entries.order_by("-action_time").first()
-    if last is not None:
+    if last is not None and last.action_time.timestamp() >= _second(opened):
         at = date_format(timezone.localtime(last.action_time), "Y-m-d H:i")
         first = _("{who} saved this at {at}, after you had opened it.").format(who=name_of(last.user), at=at)
     else:
@@ -128,11 +138,23 @@ def saved_by_others(row: Model, form: forms.ModelForm[Any], beside: Iterable[Row
         field = next((one for one in row._meta.concrete_fields if one.name == name), None)
         if field is not None:
             label = form.fields[name].label or name
-            says.append(_("{field} is now: {value}").format(field=label, value=_shown(row, field)))
+            value = _stored_in_words(form, name) or _shown(row, field)
+            says.append(_("{field} is now: {value}").format(field=label, value=value))
     for table in beside:
         rows = "; ".join(str(one) for one in table.rows) or pgettext("value", "nothing")
         says.append(_("{field} is now: {value}").format(field=table.label, value=_cut(rows)))
     return says
+
+
+def _second(opened: str) -> int:
+    """The second that a form says; the first of all where it says none."""
+    return int(opened) if opened.isascii() and opened.isdecimal() else 0
+
+
+def _stored_in_words(form: forms.ModelForm[Any], name: str) -> str:
+    """What is stored beside what was sent, of a field that has words for it: ``stored_in_words`` of its class."""
+    in_words = getattr(form.fields[name], "stored_in_words", None)
+    return _cut(in_words(form[name].data)) if in_words else ""
 
 
 def _shown(row: Model, field: Field[Any, Any]) -> str:

@@ -177,6 +177,12 @@ class PropertiesField(forms.Field):
         text = forms.CharField(required=False, strip=False)
         return with_changes(self.stored, [(text.clean(key), text.clean(given)) for key, given in value])
 
+    def stored_in_words(self, sent: Iterable[tuple[str, str]]) -> str:
+        """Return what is stored of the rows that were sent otherwise, or not at all; "" where there are none."""
+        texts = {key: normalize_newlines(text) for key, text in sent}
+        rows = [one for one in rows_of(self.stored) if texts.get(one.key) != normalize_newlines(one.text)]
+        return "; ".join(f"{one.name}: {one.in_words}" for one in rows)
+
     def has_changed(self, initial: Any, data: Any) -> bool:  # noqa: ANN401 (Django's)
         try:
             return self.clean(data) != self.stored

@@ -157,6 +157,7 @@ def test_properties_are_changed_in_a_table_and_what_is_not_in_it_stays(project):
     address = reverse("admin:knowledge_graphnode_change", args=[node.pk])
     page = client.get(address).content.decode()
     assert '<span title="page">ページ</span>' in page
+    assert '<td data-label="名称"><input type="text"' in page  # a narrow page says of each field what it is for
     assert 'value="defined"' not in page
     assert "{&quot;" not in page
     form = {"name": node.name, "code": node.code, "aliases": ""}
@@ -220,6 +221,27 @@ def test_what_nobody_touched_in_the_table_of_properties_stays_as_it_is_stored(pr
     assert field.has_changed(None, changed)
     twice = field.prepare_value([("段", " 2 "), ("段", "3")])
     assert [one.is_new for one in twice] == [False, True]  # whose name can be corrected
+
+
+def test_a_property_that_a_worker_changes_while_its_form_is_open_is_not_overwritten(project):
+    client = client_of(make_user("佐藤", is_superuser=True))
+    node = GraphNode.objects.get(code="FR-003")
+    GraphNode.objects.filter(pk=node.pk).update(properties={"page": 3, "備考": "旧"})
+    address = reverse("admin:knowledge_graphnode_change", args=[node.pk])
+    page = client.get(address)
+    form = {"name": node.name, "code": node.code, "aliases": "", "hub_seen": page.context["hub_seen"]}
+    form |= {"properties-key": ["page", "備考"], "properties-value": ["3", "新"]}
+    GraphNode.objects.filter(pk=node.pk).update(properties={"page": 7, "備考": "旧"})  # as a worker does
+    answer = client.post(address, form)
+    assert answer.status_code == 200
+    said = " ".join(answer.context["adminform"].form.non_field_errors())
+    assert "ページ: 7; 備考: 旧" in said
+    assert "佐藤" not in said
+    assert 'value="新"' in answer.content.decode()
+    assert GraphNode.objects.get(pk=node.pk).properties == {"page": 7, "備考": "旧"}
+    again = {**form, "hub_seen": answer.context["hub_seen"], "properties-value": ["7", "新"]}
+    assert client.post(address, again).status_code == 302
+    assert GraphNode.objects.get(pk=node.pk).properties == {"page": 7, "備考": "新"}
 
 
 def test_properties_are_looked_through_once_for_all_that_are_changed(monkeypatch):
