@@ -16,8 +16,12 @@
   const MOST_UNDONE = 100;
   const WAIT_FOR_ORIGINAL_MS = 250; // who runs through the rows asks for no picture
   const done = []; // what was decided here, the last one last: each knows how it is taken back
+  // What was typed and refused, by the row's id and what it was for: it outlives the page, which may be loaded again.
+  const UNSENT = `hub-triage-unsent:${page.dataset.person}:${window.location.pathname}`;
+  const unsent = JSON.parse(window.sessionStorage.getItem(UNSENT) || "{}");
   let current = null;
-  let remark = ""; // with a signature that was asked for; it stays where that was refused
+  // with a signature that was asked for; it stays where that was refused
+  let remark = window.sessionStorage.getItem(`${UNSENT}:sign-off`) || "";
 
   const mayAct = () => "mayAct" in page.dataset;
   const idOf = (row) => row.dataset.findingId || row.dataset.checkId;
@@ -36,6 +40,30 @@
   let isFilling = false;
 
   // Puts a row into the detail; what is typed there while the same row is fetched again stays, with the cursor.
+  // Keeps what was typed for the rows that were not saved, and forgets it of those that were.
+  function noteUnsent(kind, typed, targets, answer) {
+    const left = answer ? overtakenOf(answer) : targets;
+    for (const row of targets) {
+      const { [kind]: _before, ...others } = unsent[idOf(row)] || {};
+      unsent[idOf(row)] = left.includes(row) && typed.text ? { ...others, [kind]: typed } : others;
+    }
+    window.sessionStorage.setItem(UNSENT, JSON.stringify(unsent));
+  }
+
+  const unsentOf = (row, kind) => (row && unsent[idOf(row)]?.[kind]) || { text: "", day: "" };
+
+  // Puts back the reason that was typed for a check whose verdict was refused, unless another one is typed. It is of
+  // this check alone, and goes when another row is shown.
+  function bringBackReason(row) {
+    const reason = document.getElementById("hub-triage-reason");
+    if (!reason) return;
+    if (reason.dataset.of && reason.dataset.of !== idOf(row) && reason.value === reason.dataset.text) reason.value = "";
+    const { text } = unsentOf(row, "reason");
+    const isBack = isCheck(row) && text && (!reason.value || reason.dataset.of === idOf(row));
+    if (isBack && !reason.value) reason.value = text;
+    [reason.dataset.of, reason.dataset.text] = isBack ? [idOf(row), text] : ["", ""];
+  }
+
   function fill(html, row) {
     const held = detail.dataset.shown === idOf(row) ? document.activeElement : null;
     const name = held && detail.contains(held) ? FIELDS.find((one) => held.matches(one)) : null;
@@ -66,6 +94,7 @@
     const response = await fetch(address, { headers: { "X-Requested-With": "fetch" } });
     const html = await response.text();
     if (current !== row) return; // another one was chosen meanwhile
+    bringBackReason(row);
     if (!response.ok || response.redirected) {
       say(page.dataset.failed, true);
       return;
@@ -152,6 +181,10 @@
     document.getElementById("hub-sign-off-panel").innerHTML = desk.sign_off;
     document.getElementById("hub-desk-verdict").innerHTML = desk.verdict;
     if (!desk.may_act) page.removeAttribute("data-may-act");
+    bringBackRemark();
+  }
+
+  function bringBackRemark() {
     const form = document.querySelector("[data-sign-off-form]");
     if (form) form.elements.comment.value = remark;
   }
@@ -213,10 +246,11 @@
     if (done.length > MOST_UNDONE) done.shift();
   }
 
-  async function save(targets, change) {
+  async function save(targets, change, typed = null) {
     if (!mayAct() || !targets.length) return;
     const before = new Map(targets.map((row) => [row, { ...row.dataset }]));
     const answer = await post(page.dataset.save, changeOf(targets, change));
+    if (typed) noteUnsent(typed.kind, typed, targets, answer);
     if (!answer) return;
     const takeBack = async (saved) => {
       for (const row of saved) {
@@ -233,6 +267,7 @@
     if (!mayAct() || !targets.length) return;
     const given = document.getElementById("hub-triage-reason");
     const answer = await post(page.dataset.decide, { checks: seen(targets), verdict, reason: given.value });
+    noteUnsent("reason", { text: given.value }, targets, answer);
     if (!answer) return;
     settle(answer, targets, async (saved) => {
       const again = await post(page.dataset.takeBack, { checks: seen(saved) });
@@ -264,7 +299,8 @@
     const day = document.getElementById("hub-ask-day");
     const title = document.getElementById("hub-ask-title");
     title.textContent = title.dataset[kind];
-    text.value = day.value = "";
+    const before = targets.length === 1 ? unsentOf(targets[0], kind) : { text: "", day: "" };
+    [text.value, day.value] = [before.text, before.day];
     day.required = kind === "waive";
     document.getElementById("hub-ask-day-field").hidden = kind !== "waive";
     ask.returnValue = "";
@@ -274,7 +310,7 @@
         kind === "waive"
           ? { triage: "waived", reason: text.value, expires_at: day.value }
           : { comment: text.value };
-      save(targets, change);
+      save(targets, change, { kind, text: text.value, day: day.value });
     };
     ask.showModal();
     text.focus();
@@ -290,6 +326,7 @@
   async function sign(form) {
     remark = form.elements.comment.value;
     const answer = await post(form.action, { comment: remark, revision: form.elements.revision.value });
+    window.sessionStorage.setItem(`${UNSENT}:sign-off`, answer ? "" : remark);
     if (!answer) return;
     say(answer.message);
     document.getElementById("hub-sign-off").scrollIntoView({ block: "center" });
@@ -394,6 +431,7 @@
     }
   });
 
+  bringBackRemark();
   goesOn.checked = window.localStorage.getItem("hub-triage-advance") !== "off";
   goesOn.addEventListener("change", () => {
     window.localStorage.setItem("hub-triage-advance", goesOn.checked ? "on" : "off");

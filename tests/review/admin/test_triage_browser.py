@@ -15,6 +15,7 @@ from selenium.webdriver.remote.webdriver import WebDriver
 from hub.access.principals import local_operator
 from hub.evaluation.models import EvaluationCase
 from review.models import Finding, ResultDecision, Review
+from review.triage.decisions import TriageChange, triage_seen_findings
 from review.triage.verdicts import decide_result
 from tests.review.conftest import review_text
 from tests.review.finishing import ADMIN, FEW_OR_WHOLE, Presses, Work, design, finish_by_keys, send, wait
@@ -152,13 +153,7 @@ def test_all_undecided_checks_are_decided_at_once_and_the_second_of_two_people_i
     undecided = [one.item_version.item.code for one in review.results.filter(verdict="skipped")]
     browser = page("admin:index")
     browser.get(live_server.url + reverse("admin:review_review_triage", args=[review.pk]))
-    decide_result(
-        principal=local_operator(),
-        review_id=review.public_id,
-        check_item_id=undecided[0],
-        verdict="pass",
-        reason="確認",
-    )
+    decide(review, undecided[0])
     browser.find_element(By.CSS_SELECTOR, "[data-all-of=check]").click()
     browser.find_element(By.ID, "hub-triage-reason").send_keys("画面だけの変更である", Keys.ENTER)
     browser.find_element(By.CSS_SELECTOR, ".hub-triage-bulk [value=not_applicable]").click()
@@ -176,3 +171,50 @@ def test_all_undecided_checks_are_decided_at_once_and_the_second_of_two_people_i
     send(browser, "u")  # takes back what was decided here alone
     wait(browser, lambda _one: not decided.exists())
     assert review.results.get(item_version__item__code=undecided[0]).verdict == "pass"
+
+
+def test_what_was_typed_and_refused_is_there_when_the_page_is_loaded_again(
+    page: Any, review: Review, live_server: Any
+) -> None:
+    browser = page("admin:index")
+    address = live_server.url + reverse("admin:review_review_triage", args=[review.pk])
+    browser.get(address)
+    finding_id = str(wait(browser, shown_id))
+    triage_seen_findings(principal=local_operator(), seen={finding_id: 0}, change=TriageChange(triage="accepted"))
+    send(browser, "c")
+    fill_dialog(browser, "c")
+    told = wait(browser, lambda one: one.find_element(By.ID, "hub-triage-message").text)
+    assert "operator" in told
+    check_id = review.results.filter(verdict="skipped")[0].item_version.item.code
+    decide(review, check_id)
+    browser.find_element(By.CSS_SELECTOR, f"#check-{check_id} .hub-triage-link").click()
+    wait(browser, lambda one: one.find_element(By.ID, "hub-triage-detail").get_attribute("data-shown") == check_id)
+    browser.find_element(By.ID, "hub-triage-reason").send_keys("画面だけの変更である")
+    browser.find_element(By.CSS_SELECTOR, "#hub-triage-detail [value=not_applicable]").click()
+    wait(browser, lambda one: check_id in one.find_element(By.ID, "hub-triage-message").text)
+    browser.get("about:blank")
+    browser.get(f"{address}#check-{check_id}")
+    reason = lambda one: one.find_element(By.ID, "hub-triage-reason").get_attribute("value")  # noqa: E731
+    wait(browser, lambda one: reason(one) == "画面だけの変更である")
+    browser.find_element(By.CSS_SELECTOR, f"#{finding_id} .hub-triage-link").click()
+    wait(browser, lambda one: shown_id(one) == finding_id)
+    assert reason(browser) == ""  # it was for that check alone
+    send(browser, "c")
+    wait(browser, lambda one: one.find_element(By.ID, "hub-triage-ask").get_attribute("open"))
+    assert browser.find_element(By.ID, "hub-ask-text").get_attribute("value") == "設計担当に確認中"
+    browser.switch_to.active_element.send_keys(Keys.CONTROL, Keys.ENTER)
+    wait(browser, lambda _one: Finding.objects.filter(events__text="設計担当に確認中").exists())
+    browser.refresh()
+    wait(browser, shown_id)
+    send(browser, "c")
+    wait(browser, lambda one: one.find_element(By.ID, "hub-triage-ask").get_attribute("open"))
+    assert browser.find_element(By.ID, "hub-ask-text").get_attribute("value") == ""  # it was saved
+    logged = browser.get_log("browser")  # the browser notes what the server refused
+    assert [one for one in logged if "409" not in one["message"]] == []
+
+
+def decide(review: Review, check_id: str) -> None:
+    """Somebody else is faster with a check."""
+    decide_result(
+        principal=local_operator(), review_id=review.public_id, check_item_id=check_id, verdict="pass", reason="確認"
+    )
