@@ -66,9 +66,17 @@
       const isOther = now && now.dataset.revision !== row.dataset.revision;
       if (now && (asked.includes(row.id) || (isOther && !isTypedIn(row)))) row.replaceWith(now);
     }
+    if (!page.getElementById("decided")) stopDeciding(page);
     const row = document.getElementById(held);
     if (row && "state" in row.dataset && !current()) choose(row);
     countChosen();
+  }
+
+  // Takes away what decides, keys and boxes among it, once the review is signed off: the page as it is now has none.
+  function stopDeciding(page) {
+    for (const row of rows()) row.replaceWith(page.getElementById(row.id) ?? "");
+    for (const part of document.querySelectorAll("[data-keys], #together-box, #verdicts")) part.remove();
+    done.length = pressed.length = 0;
   }
 
   // Sends what is asked, of rows or of the whole, and puts the page in as it is now. What was refused comes back with
@@ -264,6 +272,9 @@
     else obey(event.key);
     event.preventDefault();
   });
+
+  // What the keys are takes many lines of a narrow page: there it is looked at when it is asked for.
+  if (window.matchMedia("(max-width: 40rem)").matches) document.querySelector("[data-keys]")?.removeAttribute("open");
 
   document.addEventListener("focusin", (event) => {
     const row = event.target.closest("article[data-state]");

@@ -76,6 +76,8 @@ def test_a_review_is_finished_with_the_pointer_on_a_narrow_page(
 ) -> None:
     work.leave(review)
     presses = open_review(narrow, live_server, review)
+    keys = narrow.find_element(By.CSS_SELECTOR, "[data-keys]")
+    assert keys.size["height"] < 40  # a line to open, and no ten lines
     for number in range(work.findings):
         presses.click("article[data-state=open] [value=accepted]")
         presses.wait_until_left(work.total - number - 1)
@@ -90,6 +92,8 @@ def test_a_review_is_finished_with_the_pointer_on_a_narrow_page(
     presses.click("#sign-off-ask button")
     presses.wait_until_signed(review)
     assert review.results.filter(verdict="not_applicable").count() == work.checks
+    deciding = "[data-keys], #together-box, #verdicts, article [type=checkbox], article [data-decide]"
+    wait(narrow, lambda one: not one.find_elements(By.CSS_SELECTOR, deciding))  # without loading the page again
 
 
 def test_what_somebody_decided_meanwhile_is_told_and_shown_and_the_others_are_decided(
