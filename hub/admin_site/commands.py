@@ -61,6 +61,17 @@ def doors_of(navigation: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
             yield {**group, "pages": pages, "link": pages[0]["link"], "is_here": is_here}
 
 
+def way_in_menu(navigation: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The entries of the menu under which the page is found, the door first; the door alone where its page is called
+    the same, nothing for a page that is not in the menu. Each has ``title`` and ``link``.
+    """
+    door = next((one for one in doors_of(navigation) if one["is_here"]), None)
+    if door is None:
+        return []
+    page = next(one for one in door["pages"] if one["active"])
+    return [page] if str(door["title"]) == str(page["title"]) else [door, page]
+
+
 def _pages(request: HttpRequest, words: str) -> Iterator[Command]:
     site: Any = admin.site  # Unfold has no types
     for door in doors_of(site.get_sidebar_list(request)):

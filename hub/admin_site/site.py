@@ -38,7 +38,7 @@ from hub.access.services import principal_for_user, record_event
 from hub.access.sign_in import locked_until, only_sign_in_as, wait_message
 from hub.admin_site.commands import find_commands
 from hub.admin_site.confirming import asked_first
-from hub.admin_site.pages import for_everybody, is_for_everybody, is_signed_in, registered_pages, way_back
+from hub.admin_site.pages import for_everybody, is_for_everybody, is_signed_in, registered_pages, remembered, way_back
 
 
 class SignInForm(AuthenticationForm):  # type: ignore[misc]  # Unfold has no types
@@ -181,6 +181,11 @@ class HubAdminSite(UnfoldAdminSite):  # type: ignore[misc]  # Unfold has no type
             return response
 
         return ask_first
+
+    def get_sidebar_list(self, request: HttpRequest) -> list[dict[str, Any]]:
+        """List the menu as Unfold does, once in a request: the page's menu, its part of the guide and the way to it."""
+        listed = super().get_sidebar_list
+        return remembered(request, "menu", lambda: cast("list[dict[str, Any]]", listed(request)))
 
     def get_app_list(self, request: HttpRequest, app_label: str | None = None) -> list[Any]:
         """List apps and models as Django does, but only when a page looks at them: our menu does not.

@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django import template
+from django.contrib import admin
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext
 
 from hub.access.names import full_name, name_of, name_with_login
 from hub.admin_site import pages
-from hub.admin_site.commands import doors_of
+from hub.admin_site.commands import doors_of, way_in_menu
 from hub.core.durations import in_words
 from hub.core.languages import shown, shown_stored
 
@@ -72,6 +73,20 @@ def with_delete_as_phrase(row: SafeString, kind: object) -> SafeString:
 def menu_doors(navigation: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """The doors of the menu that hold something for the person, with the pages behind each."""
     return list(doors_of(navigation or ()))
+
+
+@register.simple_tag(takes_context=True)
+def way_here(context: Mapping[str, Any], parts: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The way to a page, by the entries of the menu under which it is found: in place of the app and the model that
+    Unfold's ``parts`` begin with. Of pages that are not in the menu, or for people without one, those parts.
+    """
+    request, site = context["request"], admin.site
+    way = way_in_menu(site.get_sidebar_list(request)) if site.has_permission(request) else []  # type: ignore[attr-defined]
+    if not way:
+        return list(parts)
+    own = parts[2:] if "link" in parts[-1] else parts[-1:]  # the row, or the title of a page of no model
+    titles = {str(one["title"]) for one in way}
+    return [*way, *(one for one in own if str(one["title"]) not in titles)]
 
 
 @register.simple_tag

@@ -11,11 +11,12 @@ from django.contrib import admin
 from django.test import Client
 from django.urls import reverse
 from django.utils import translation
+from unfold.sites import UnfoldAdminSite
 
 from hub.access.models import HubRoleGrant
 from hub.access.principals import HubRole, Role, local_operator
 from hub.admin_site import commands
-from knowledge.models import Collection
+from knowledge.models import Collection, Source
 from review.runs import execution
 from review.runs.reviews import start_review
 from tests.factories import make_holder, upload_text, work_through
@@ -140,3 +141,41 @@ def test_ctrl_k_shows_nobody_what_they_may_not_open_and_keeps_nothing(
     user.collectiongrant_set.all().delete()
     assert found_by(client, words) == {}
     assert reverse("admin:auth_user_changelist") not in found_by(client, "ユーザー")
+
+
+def way_to(client: Client, address: str) -> list[str]:
+    """What the way to a page says at its top, entry by entry."""
+    shown = client.get(address).content.decode()
+    found = re.findall(
+        r'class="align-middle inline-block leading-5 min-w-0 truncate tracking-tight"\s*>([^<]*)<', shown
+    )
+    return [one.strip() for one in found]
+
+
+def test_the_way_to_a_page_begins_with_the_entry_of_the_menu_under_which_it_is_found(tmp_path: Path) -> None:
+    client = client_of(make_user("佐藤", is_superuser=True))
+    document = add_document(tmp_path)
+    source = Source.objects.create(name="共有", location="/srv", collection=Collection.objects.get(slug="default"))
+    for name, given, expected in (
+        ("index", (), ["ホーム", "概況"]),
+        ("review_own_work", (), ["ホーム", "自分の仕事"]),
+        ("hub_search", (), ["検索"]),
+        ("knowledge_source_changelist", (), ["文書", "取り込み元"]),
+        ("knowledge_source_change", (source.pk,), ["文書", "取り込み元", "共有"]),
+        ("knowledge_document_change", (document.pk,), ["文書", document.title]),
+        ("evaluation_evaluationdataset_changelist", (), ["評価", "評価データセット"]),
+        ("review_judgeprompt_changelist", (), ["評価", "プロンプト"]),
+        ("access_auditevent_changelist", (), ["管理", "監査証跡"]),
+        ("mcp_bridge_promptversion_changelist", (), ["管理", "アシスタント用プロンプト"]),
+    ):
+        assert way_to(client, reverse(f"admin:{name}", args=given)) == expected, name
+
+
+def test_the_menu_is_made_once_for_a_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    client, made = client_of(make_user("佐藤", is_superuser=True)), []
+    listed = UnfoldAdminSite.get_sidebar_list
+    monkeypatch.setattr(
+        UnfoldAdminSite, "get_sidebar_list", lambda site, request: made.append(1) or listed(site, request)
+    )
+    client.get(reverse("admin:knowledge_source_changelist"))
+    assert made == [1]
