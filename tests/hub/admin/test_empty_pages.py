@@ -38,4 +38,4 @@ def test_who_may_start_no_review_is_told_whom_to_ask_and_gets_no_form() -> None:
 
 def test_scopes_of_a_token_are_explained() -> None:
     shown = client_of(make_user("佐藤", is_superuser=True)).get(reverse("admin:access_accesstoken_add"))
-    assert "triage: 指摘を判断し、レビューに署名する" in shown.content.decode()
+    assert "triage: 指摘を判断し、レビューを承認する" in shown.content.decode()
