@@ -172,7 +172,8 @@ class AuditEventAdmin(ReadOnlyMixin, KeysetModelAdmin):
     list_filter = (ActionFilter, KindFilter, DoorFilter)
     search_fields = ("resource",)  # only that there is a field: get_search_results looks
     search_help_text = _(
-        "A person, document:doc_…, doc_… (searches that showed it, too), review:rev_…, or a day such as 2026-03-31"
+        "A person by name or user name, document:doc_…, doc_… (searches that showed it, too), review:rev_…, or a day"
+        " such as 2026-03-31"
     )
     fields = (
         *("at", "named_action", "kind", "who", "about", "own_details", "purpose"),
@@ -197,7 +198,9 @@ class AuditEventAdmin(ReadOnlyMixin, KeysetModelAdmin):
             )
         if kind not in KIND_NAMES:
             return event.resource or "-"
-        return two_lines(f"{KIND_NAMES[kind]} {title}".strip(), event.resource)
+        if title:
+            return two_lines(f"{KIND_NAMES[kind]} {title}", event.resource)
+        return format_html('<span title="{}">{} {}</span>', event.resource, KIND_NAMES[kind], name)
 
     @admin.display(description=_("action"))
     def named_action(self, event: AuditEvent) -> SafeString:

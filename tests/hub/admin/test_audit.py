@@ -237,4 +237,5 @@ def test_the_way_to_a_line_names_what_it_is_about(collections: tuple[Collection,
 
 def test_what_has_no_title_is_named_once(collections: tuple[Collection, Collection]) -> None:
     shown = client_of(make_user("佐藤", is_superuser=True)).get(reverse(LIST)).content.decode()
-    assert shown.count("jinji") == 1
+    assert '<span title="collection:jinji">コレクション jinji</span>' in shown
+    assert shown.count("jinji") == 2

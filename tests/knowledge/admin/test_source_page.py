@@ -95,7 +95,7 @@ def test_a_source_that_is_off_says_so_since_when_and_by_whom(folder, operator):
     update_source(principal=principal, name=source.name, enabled=False, scan_every_minutes=30)
     page = page_of(operator, source)
     assert "佐藤 花子 (hsato) が無効にし" in page
-    assert "「有効」に印を付けて保存" in page
+    assert "「有効」をオンにして保存" in page
     source.refresh_from_db()
     off = switched_off(source)
     assert off is not None
