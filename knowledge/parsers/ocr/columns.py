@@ -50,8 +50,8 @@ class Row:
 
 def as_row(column: Image.Image) -> Row | None:
     """Cut a column between its characters and lay them in a row; None where there is no ink."""
-    column = _enlarged(_cropped(column, _ink(np.asarray(column))))
-    ink = _ink(np.asarray(column))
+    column = _enlarged(_cropped(column, ink_of(np.asarray(column))))
+    ink = ink_of(np.asarray(column))
     if not ink.any():
         return None
     size = max(float(_LEAST_SIZE), column.width * _MARGIN)
@@ -65,13 +65,20 @@ def as_row(column: Image.Image) -> Row | None:
 
 def _cropped(column: Image.Image, ink: Ink) -> Image.Image:
     """Leave out what is beside the characters: part of another line beside them would make them seem larger."""
-    share = ink.mean(0)
-    own, inked = np.nonzero(share > _EDGE * share.max())[0], np.nonzero(share)[0]
-    if not len(own):
+    begin, end = across(ink)
+    if end <= begin:
         return column
-    reach = round(_REACH * (own[-1] - own[0] + 1))
-    left, right = max(inked[0], own[0] - reach), min(inked[-1], own[-1] + reach) + 1
-    return column.crop((int(left), 0, int(right), column.height))
+    inked = np.nonzero(ink.any(0))[0]
+    reach = round(_REACH * (end - begin))
+    left, right = max(int(inked[0]), begin - reach), min(int(inked[-1]) + 1, end + reach)
+    return column.crop((left, 0, right, column.height))
+
+
+def across(ink: Ink, of_its_ink: float = _EDGE) -> Cell:
+    """From where to where across a column its characters are, but for the ends of brackets and what is beside it."""
+    share = ink.mean(0)
+    own = np.nonzero(share > of_its_ink * share.max())[0]
+    return (int(own[0]), int(own[-1]) + 1) if len(own) else (0, 0)
 
 
 def _enlarged(column: Image.Image) -> Image.Image:
@@ -85,11 +92,11 @@ def own_part(column: Image.Image) -> tuple[float, float]:
 
     Ruby, a line along them and ink of another column beside them are left out.
     """
-    share = _ink(np.asarray(column)).mean(0)
+    share = ink_of(np.asarray(column)).mean(0)
     ruled = share > _RULED
     text = np.where(ruled, 0.0, share)
-    runs = _runs(np.asarray(text > _FAINT * text.max(), np.bool_))
-    lines = _runs(np.asarray(ruled, np.bool_))
+    runs = runs_of(np.asarray(text > _FAINT * text.max(), np.bool_))
+    lines = runs_of(np.asarray(ruled, np.bool_))
     if not runs or len(runs) + len(lines) < 2:
         return 0.0, 1.0
     own = max(runs, key=lambda run: float(text[run[0] : run[1]].sum()))
@@ -109,8 +116,8 @@ def parts_of(lines: Image.Image, *, as_thick: float) -> list[tuple[float, float]
     """
     pixels = np.asarray(lines)
     pixels = 255 - pixels if np.median(pixels) < 128 else pixels
-    share = _ink(pixels).mean(1)
-    runs = _runs(np.asarray(share > _FAINT * np.percentile(share, 80), np.bool_))
+    share = ink_of(pixels).mean(1)
+    runs = runs_of(np.asarray(share > _FAINT * np.percentile(share, 80), np.bool_))
     thickest = max((end - begin for begin, end in runs), default=0)
     thick = [(begin, end) for begin, end in runs if end - begin >= as_thick * thickest]
     gaps = [below[0] - above[1] for above, below in pairwise(thick)]
@@ -121,25 +128,34 @@ def parts_of(lines: Image.Image, *, as_thick: float) -> list[tuple[float, float]
     return [part for part, is_whole in zip(pairwise(edges), whole, strict=True) if is_whole or not any(whole)]
 
 
-def _runs(inside: Ink) -> list[Cell]:
+def runs_of(inside: Ink) -> list[Cell]:
     steps = np.diff(np.concatenate([[0], inside.astype(int), [0]]))
     return list(zip(np.nonzero(steps == 1)[0].tolist(), np.nonzero(steps == -1)[0].tolist(), strict=True))
 
 
-def _ink(pixels: NDArray[np.uint8]) -> Ink:
-    """What is darker than half way to the paper, without specks: around a stroke's pixel a stroke goes on."""
+def dark_of(pixels: NDArray[np.uint8]) -> Ink:
+    """What is darker than half way from ink to paper."""
     darker = np.bincount(pixels.ravel(), minlength=256).cumsum()
     ink, paper = np.searchsorted(darker, (_DARKEST / 100 * darker[-1], _PAPER / 100 * darker[-1]))
-    dark = pixels < (int(ink) + int(paper)) // 2
-    sums = np.pad(dark.astype(np.int32), (_AROUND + 1, _AROUND)).cumsum(0, np.int32).cumsum(1, np.int32)
-    side = 2 * _AROUND + 1
-    around = sums[side:, side:] - sums[:-side, side:] - sums[side:, :-side] + sums[:-side, :-side]
-    return np.asarray(dark & (around >= side), np.bool_)
+    return np.asarray(pixels < (int(ink) + int(paper)) // 2, np.bool_)
+
+
+def without_specks(dark: Ink, around: int, least: int) -> Ink:
+    """What has at least so many dark pixels as near as ``around`` above, below and beside it, with itself."""
+    sums = np.pad(dark.astype(np.int32), (around + 1, around)).cumsum(0, np.int32).cumsum(1, np.int32)
+    side = 2 * around + 1
+    near = sums[side:, side:] - sums[:-side, side:] - sums[side:, :-side] + sums[:-side, :-side]
+    return np.asarray(dark & (near >= least), np.bool_)
+
+
+def ink_of(pixels: NDArray[np.uint8]) -> Ink:
+    """What is dark without specks: around a stroke's pixel a stroke goes on."""
+    return without_specks(dark_of(pixels), _AROUND, 2 * _AROUND + 1)
 
 
 def _cells(ink: Ink, size: float) -> list[Cell]:
     pieces: list[list[int]] = []
-    for begin, end in _runs(np.asarray(ink.any(1), np.bool_)):
+    for begin, end in runs_of(np.asarray(ink.any(1), np.bool_)):
         if (
             pieces
             and end - pieces[-1][0] <= size * _ONE_CHARACTER

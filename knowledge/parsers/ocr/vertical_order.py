@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from knowledge.parsers.ocr.cells import Box, Item, are_cells, hosts_of, rows_of_cells
 from knowledge.parsers.ocr.rules import Rules
+from knowledge.parsers.ocr.tiers import edge_of_tiers, goes_over, is_between
 
 Arrange = Callable[[Sequence[Item]], list[Item]]
 Table = NDArray[np.bool_]
@@ -95,7 +96,31 @@ def _parted(items: Sequence[Item], rules: Rules) -> list[Sequence[Item]]:
         upper, lower = [one for one in items if one[0][3] <= begin], [one for one in items if one[0][1] >= end]
         if not are_cells(upper, lower, thickness):
             return [upper, lower]
-    return _from_the_right(items, thickness)
+    return _close_tiers(items, thickness) or _from_the_right(items, thickness)
+
+
+def _close_tiers(items: Sequence[Item], thickness: float) -> list[Sequence[Item]]:
+    """The upper and the lower tier that touch, after and before what stands beside both; nothing where none do."""
+    columns = [box for box, line in items if line.is_vertical]
+    edge = edge_of_tiers(columns, thickness)
+    if edge is None:
+        return []
+    inner = [box for box in columns if not goes_over(box, edge, thickness)]
+    reached = max(box[3] for box in inner if box[1] + box[3] < 2 * edge)
+    over = [box for box in columns if goes_over(box, edge, thickness)]
+    if edge - reached >= _LEVEL * thickness:
+        return []
+    middle = (min(box[0] for box in inner) + max(box[2] for box in inner)) / 2
+    parts: dict[str, list[Item]] = {"right": [], "upper": [], "lower": [], "left": []}
+    for box, line in items:
+        if box in over and is_between(box, inner):
+            side = "upper"  # it begins there
+        elif box in over:
+            side = "right" if box[0] + box[2] > 2 * middle else "left"
+        else:
+            side = "upper" if box[1] + box[3] < 2 * edge else "lower"
+        parts[side].append((box, line))
+    return [part for part in parts.values() if part]
 
 
 def _beside(items: Sequence[Item], axis: int, at: float, thickness: float) -> tuple[list[Item], list[Item]]:

@@ -157,3 +157,15 @@ def test_blocks_beyond_what_a_page_has_are_read_column_by_column() -> None:
     places = [(37.0 * across, 90.0 * down) for across in range(30) for down in range(10)]
     specks = [line("点点", (left, top, left + 8, top + 14)) for left, top in places]
     assert len(read(specks)) == len(specks)
+
+
+def test_tiers_whose_boxes_touch_are_read_one_after_the_other_between_what_stands_beside_both() -> None:
+    title = line("題名の大きな文字の列", (1500, 110, 1600, 1120))
+    upper = [line(f"上の段の列{at}", (1420 - 80.0 * at, 30, 1495 - 80.0 * at, 500 + 35 * (at % 8))) for at in range(14)]
+    lower = [
+        line(f"下の段の列{at}", (1418 - 80.0 * at, 744 + 5 * (at % 2), 1493 - 80.0 * at, 1200 + 40 * (at % 5)))
+        for at in range(14)
+    ]
+    upper[3] = line("上の段の列3", (1180, 30, 1255, 752))
+    date = line("発行の日と発行の所の列", (290, 170, 360, 1470))
+    assert read([title, *upper, *lower, date]) == [one.text for one in (title, *upper, *lower, date)]
