@@ -1,9 +1,9 @@
 """Measure what OCR reads wrong: ``python -m benchmarks.ocr``, on pages that nothing was tuned on.
 
-Renders 62 pages (text, tables, two columns, vertical, English; needs Chromium and fonts of several kinds) from texts of
-this repository, reads them clean and as bad scans with each engine, and prints for each kind the share of characters
-that are wrong, missing or too many (CER), the same in reading order where the page has one (order), processor seconds
-per page and the peak of memory. Each engine runs in a process of its own.
+Renders 70 pages (text, tables, two columns, vertical, English, contents pages in columns; needs Chromium and fonts of
+several kinds) from texts of this repository, reads them clean and as bad scans with each engine, and prints for each
+kind the share of characters that are wrong, missing or too many (CER), the same in reading order where the page has
+one (order), processor seconds per page and the peak of memory. Each engine runs in a process of its own.
 
 With ``--scans FOLDER`` it reads real scans instead, once and as they are, whose text is known (`benchmarks.ocr_scans`).
 
@@ -41,6 +41,8 @@ ENGINES: dict[str, Callable[[], OcrEngine]] = {"ppocr": PpOcr, "tesseract": Tess
 IN_ORDER = frozenset({"text", "two columns", "vertical", "English", "gazette", "contents"})
 IN_ORDER |= {"multicol", "singlecol", "deposition", "filing"}
 _NOWHERE = -1
+# Pixels down a column that two characters beside each other are apart at most, where a scan is turned a little.
+_SIDE_BY_SIDE = 3.0
 _LEADERS, _DASHES = re.compile(r"[.・·:]{3,}"), re.compile("[―—–─]+")
 _ALIKE = str.maketrans("〜○◯", "~〇〇")
 
@@ -120,8 +122,8 @@ def _judged(name: str, page: TruePage, reading: PageReading, is_degraded: bool, 
     errors = len(_folded("".join(char for char, _x, _y in inside.pop(_NOWHERE, []))))
     for at, characters in inside.items():
         line = reading.lines[at]
-        characters.sort(key=(lambda one: one[2]) if line.is_vertical else (lambda one: one[1]))
-        errors += distance(_folded("".join(char for char, _x, _y in characters)), _folded(line.text))
+        along = _down(characters) if line.is_vertical else sorted(characters, key=lambda one: one[1])
+        errors += distance(_folded("".join(char for char, _x, _y in along)), _folded(line.text))
     truth = _folded("".join(char for char, x, y in page.characters if not page.is_in_figure(x, y)))
     middles = [(fmean(x for x, _y in quad), fmean(y for _x, y in quad)) for quad in quads]
     ordered = [line.text for line, at in zip(reading.lines, middles, strict=True) if not page.is_in_figure(*at)]
@@ -139,6 +141,17 @@ def _judged(name: str, page: TruePage, reading: PageReading, is_degraded: bool, 
         turn=reading.turn,
         seconds=seconds,
     )
+
+
+def _down(characters: Sequence[TrueCharacter]) -> list[TrueCharacter]:
+    """A column's characters from above, those side by side (縦中横) from the left."""
+    rows: list[list[TrueCharacter]] = []
+    for one in sorted(characters, key=lambda char: char[2]):
+        if rows and one[2] - rows[-1][0][2] < _SIDE_BY_SIDE:
+            rows[-1].append(one)
+        else:
+            rows.append([one])
+    return [one for row in rows for one in sorted(row, key=lambda char: char[1])]
 
 
 def _line_of(quads: Sequence[Quad], x: float, y: float) -> int:

@@ -1,6 +1,6 @@
 """Measure what a long scan takes in the guarded child: ``python -m benchmarks.ocr_child``.
 
-Makes one PDF of the 62 rendered pages of `benchmarks.ocr_pages` as bad scans and reads it page by page as a worker
+Makes one PDF of the rendered pages of `benchmarks.ocr_pages` as bad scans and reads it page by page as a worker
 does, each in a child of its own under the limits of a page. Prints the peak of memory over all pages, processor and
 wall seconds per page, and what could not be read.
 """

@@ -21,6 +21,8 @@ import pypdfium2
 import pypdfium2.raw as pdfium_c
 from PIL import Image, ImageDraw, ImageFilter
 
+from benchmarks import ocr_contents
+
 REPOSITORY = Path(__file__).resolve().parents[1]
 SOURCES = (
     "docs/user-guide.ja.md",
@@ -30,7 +32,7 @@ SOURCES = (
 )
 ENGLISH = ("docs/security.md", "docs/search.md", "docs/operations.md")
 FONTS = ("Noto Sans CJK JP", "Noto Serif CJK JP", "IPAMincho", "IPAGothic")
-KINDS = {"text": 20, "table": 14, "two columns": 10, "vertical": 12, "English": 6}
+KINDS = {"text": 20, "table": 14, "two columns": 10, "vertical": 12, "English": 6, "contents": 8}
 DPI = 200
 SEED = 2026
 
@@ -135,8 +137,13 @@ def _document(kinds: Sequence[str], seed: int) -> str:
     for number, kind in enumerate(kinds):
         size = chance.choice((9.5, 10.5, 11, 12)) if kind != "table" else chance.choice((8.5, 9, 10))
         style = f"font: {size}pt '{FONTS[number % len(FONTS)]}'"
-        pages.append(f'<section style="{style}">{_content(kind, prose, english, tables)}</section>')
-    return f'<!doctype html><html lang="ja"><meta charset="utf-8"><style>{_STYLE}</style>{"".join(pages)}</html>'
+        is_contents = kind == "contents"
+        content = (
+            ocr_contents.contents(prose.next, chance, size) if is_contents else _content(kind, prose, english, tables)
+        )
+        pages.append(f'<section style="{style}">{content}</section>')
+    style = _STYLE + ocr_contents.STYLE
+    return f'<!doctype html><html lang="ja"><meta charset="utf-8"><style>{style}</style>{"".join(pages)}</html>'
 
 
 def _content(kind: str, prose: _Supply, english: _Supply, tables: _Supply) -> str:

@@ -14,13 +14,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundLine:
-    """A line in the pixels of an image; the rest as in `ReadLine`."""
+    """A line in the pixels of an image; the rest as in `ReadLine`.
+
+    Lines with one number of a ``column`` are its parts, and are read one after the other as they were found.
+    """
 
     text: str
     confidence: float
     quad: Quad
     centres: tuple[float, ...]
     is_vertical: bool = False
+    column: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,6 +20,8 @@ BACK = {
 }
 # How wide a row of a column's characters is read: its characters stand apart, and half is read as well as the whole.
 _ROW = 0.5
+# Pixels that a picture of few characters has at least.
+_LEAST_APART = 64
 # By how much of what a line takes its box is wider than its region (`detection`).
 _EDGE = 0.31
 # How thick a line in small type is beside one above or below it.
@@ -43,13 +45,13 @@ class ImageLines:
     def read(self, quad: Quad, turn: int = 0) -> LineText:
         """Read a line that lies turned clockwise by ``turn`` degrees."""
         if (quad, turn) not in self._read:
-            self._read[quad, turn] = self._recogniser.read(self._picture(quad, turn))
+            self._read[quad, turn] = self._recogniser.read(self.picture(quad, turn))
         return self._read[quad, turn]
 
     def row(self, quad: Quad, turn: int = 0) -> Row | None:
         """Lay a column out as a row of upright characters; None where there is no ink. ``turn`` is 0 or 180."""
         if (quad, turn) not in self._rows:
-            self._rows[quad, turn] = as_row(self._picture(quad, turn))
+            self._rows[quad, turn] = as_row(self.picture(quad, turn))
         return self._rows[quad, turn]
 
     def read_row(self, quad: Quad, turn: int = 0) -> LineText | None:
@@ -61,6 +63,10 @@ class ImageLines:
             self._read_rows[quad, turn] = self._recogniser.read(row.image, narrowed=_ROW)
         return self._read_rows[quad, turn]
 
+    def read_apart(self, picture: Image.Image, among: str | None = None) -> LineText:
+        """Read a picture that was made of a line, as characters ``among`` these alone."""
+        return self._recogniser.read(picture, least=_LEAST_APART, among=among)
+
     def parts(self, quad: Quad, edge: float) -> list[Quad]:
         """The lines of a box, the right or the upper one first, where several side by side were taken for one.
 
@@ -68,7 +74,7 @@ class ImageLines:
         """
         width, height = size_of(quad)
         is_wide = width >= height
-        picture = self._picture(quad, 0 if is_wide else 90)
+        picture = self.picture(quad, 0 if is_wide else 90)
         found = parts_of(picture, as_thick=_SMALL_TYPE if is_wide else RUBY)
         if len(found) == 1:
             return [_band(quad, *found[0], 0.0, is_wide=is_wide)]
@@ -81,7 +87,7 @@ class ImageLines:
 
     def without_ruby(self, quad: Quad) -> Quad:
         """Narrow a column to its own characters, where ruby or ink of its neighbours stands beside them."""
-        left, right = own_part(self._picture(quad, 0))
+        left, right = own_part(self.picture(quad, 0))
         a, b, c, d = quad
         return between(a, b, left), between(a, b, right), between(d, c, right), between(d, c, left)
 
@@ -89,7 +95,8 @@ class ImageLines:
         """The mean confidence of lines that lie turned."""
         return fmean(self.read(quad, turn).confidence for quad in quads)
 
-    def _picture(self, quad: Quad, turn: int) -> Image.Image:
+    def picture(self, quad: Quad, turn: int = 0) -> Image.Image:
+        """A line laid straight, and turned back where it lies turned."""
         if quad not in self._cut:
             self._cut[quad] = cut_out(self.image, quad)
         cut = self._cut[quad]

@@ -9,7 +9,7 @@ from typing import TypeVar
 from knowledge.parsers.ocr.cells import Box, Item
 from knowledge.parsers.ocr.engine import FoundLine
 from knowledge.parsers.ocr.rules import Rules
-from knowledge.parsers.ocr.vertical_order import by_regions, strips
+from knowledge.parsers.ocr.vertical_order import around, by_regions, strips
 from knowledge.types.ocr import Quad
 
 T = TypeVar("T")
@@ -40,10 +40,25 @@ def in_order(lines: Sequence[FoundLine], skew: float, rules: Callable[[], Rules]
     """Put lines, whose image is the right way up, in reading order; ``rules`` gives those of a page of columns."""
     if not lines:
         return []
-    items = [(straight_box(line.quad, skew), line) for line in lines]
-    if not is_vertical_page(lines):
-        return [line for _box, line in _across(items)]
-    return [line for _box, line in by_regions(items, rules(), columns=_columns, rows=_across)]
+    columns = _parts_of_columns(lines)
+    items = [
+        (around([(straight_box(part.quad, skew), part) for part in parts]), parts[0]) for parts in columns.values()
+    ]
+    is_vertical = is_vertical_page(lines)
+    ordered = by_regions(items, rules(), columns=_columns, rows=_across) if is_vertical else _across(items)
+    return [part for _box, first in ordered for part in columns[_column_of(first)]]
+
+
+def _parts_of_columns(lines: Sequence[FoundLine]) -> dict[int | Quad, list[FoundLine]]:
+    """The parts of each column in their order; a line that is of none is one of its own."""
+    found: dict[int | Quad, list[FoundLine]] = {}
+    for line in lines:
+        found.setdefault(_column_of(line), []).append(line)
+    return found
+
+
+def _column_of(line: FoundLine) -> int | Quad:
+    return line.quad if line.column is None else line.column
 
 
 def _across(items: Sequence[Item]) -> list[Item]:

