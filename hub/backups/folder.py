@@ -19,7 +19,6 @@ A backup that broke off is ``NAME.part``; its copied files are there for the nex
 from __future__ import annotations
 
 import fcntl
-import hashlib
 import json
 import os
 import re
@@ -39,6 +38,7 @@ from django.utils.translation import gettext_lazy as _
 from hub.backups.errors import BackupDamaged, BackupFailed, RestoreRefused
 from hub.backups.sealing import BLOCK, Opener, Recipients, new_file, read_recipients
 from hub.core.errors import Conflict
+from hub.core.hashes import sha256_of_file
 
 FORMAT = 1
 HEAD, ABOUT, IDENTITY, COPIES = "hub-backups.json", "about.json", "passphrase.age", "copies.txt"
@@ -91,7 +91,7 @@ class Backup:
         path = self.path / name
         if expected is None or not path.is_file():
             raise damaged(path, _("it is missing"))
-        if digest(path) != expected["sha256"]:
+        if sha256_of_file(path) != expected["sha256"]:
             raise damaged(path, _("its sha256 is another"))
 
     def check_copy(self, copy: str) -> None:
@@ -99,7 +99,7 @@ class Backup:
         path = self.copy_path(copy)
         if not path.is_file():
             raise damaged(path, _("it is missing"))
-        if digest(path) != copy.rpartition(".")[2]:
+        if sha256_of_file(path) != copy.rpartition(".")[2]:
             raise damaged(path, _("its sha256 is another"))
 
     def own_files(self) -> list[str]:
@@ -183,7 +183,9 @@ class Folder:
 
     def finish(self, part: Path, about: dict[str, Any]) -> Backup:
         """Write about.json with the hashes of all parts, and give the backup its name."""
-        files = {path.name: {"sha256": digest(path), "bytes": path.stat().st_size} for path in sorted(part.iterdir())}
+        files = {
+            path.name: {"sha256": sha256_of_file(path), "bytes": path.stat().st_size} for path in sorted(part.iterdir())
+        }
         with new_file(part / ABOUT) as file:
             file.write(json.dumps({"format": FORMAT, **about, "files": files}, indent=1).encode())
         target = part.with_name(part.name.removesuffix(PART))
@@ -224,17 +226,6 @@ def find_backup(path: Path) -> Backup:
     if not backups:
         raise RestoreRefused(_("There is no complete backup in {path}."), path=str(path))
     return backups[0]
-
-
-def digest(path: Path) -> str:
-    """Give the sha256 of a file, in hex."""
-    with path.open("rb") as file:
-        return hash_of(file)
-
-
-def hash_of(file: IO[bytes]) -> str:
-    """Give the sha256 of what is read from ``file``, in hex."""
-    return hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]  # it is a binary file
 
 
 def _sync(folder: Path) -> None:

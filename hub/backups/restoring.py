@@ -36,6 +36,7 @@ from hub.backups.sealing import Opener, new_file
 from hub.backups.searches import differing
 from hub.core.embedded import shared_postgres
 from hub.core.embedded.cluster import lend_append_only
+from hub.core.hashes import sha256_of
 from hub.core.schema_version import unknown_migrations
 from hub.core.temporary import temp_dir
 from knowledge.ingest import pipeline
@@ -234,7 +235,7 @@ def _restore_files(backup: Backup, opener: Opener, progress: Watch) -> int:
         backup.check_copy(copy)
         stored = backup.copy_path(copy)
         with _plain(stored, opener if backup.is_encrypted else None, scratch=temp_dir()) as data:
-            written += put_copy(line["name"], places.hash_of(data), partial(_again, data))
+            written += put_copy(line["name"], sha256_of(data), partial(_again, data))
         progress(number, len(lines))
     return written
 

@@ -39,6 +39,7 @@ from hub.backups.sealing import Recipients, new_file
 from hub.backups.searches import ask_ten
 from hub.core.encryption.errors import SealBroken
 from hub.core.errors import HubError
+from hub.core.hashes import sha256_of_file
 from hub.core.schema_version import applied_migrations
 from hub.version import hub_version
 from knowledge.storage import (
@@ -240,7 +241,7 @@ class _Copying:
         if copy is None:
             return None
         path = self._folder.root / "files" / copy
-        if places.digest(path) == copy.rpartition(".")[2]:
+        if sha256_of_file(path) == copy.rpartition(".")[2]:
             return copy
         path.unlink()
         del self._folder.copied[self._id(name)]
@@ -252,7 +253,7 @@ class _Copying:
         draft = folder / f".draft-{self._id(name)}"
         with new_file(draft) as target:
             self._recipients.write(source, target)
-        sha256 = places.digest(draft)
+        sha256 = sha256_of_file(draft)
         path = folder / f"{self._id(name)}.{sha256}"
         draft.replace(path)
         return f"{folder.name}/{path.name}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import os
 import tempfile
 from collections.abc import Iterable, Iterator
@@ -15,6 +14,7 @@ from django.conf import settings
 from django.utils.translation import gettext_lazy as _
 
 from hub.core.errors import InvalidInput, Unavailable, not_one_of
+from hub.core.hashes import sha256_of_file
 from hub.core.languages import shown
 from hub.core.masking import Masking, chosen_masking
 from hub.core.temporary import temp_dir
@@ -68,15 +68,18 @@ def anonymised(upload: Upload, wanted: Anonymising) -> Iterator[tuple[Upload, di
         _refuse_shown(name, masking)
     file, replaced = _rewritten_file(upload, wanted)
     try:
-        with file.open("rb") as data:
-            sha256 = hashlib.file_digest(data, "sha256").hexdigest()
         title = masking.mask_parts([upload.title])[0]
         metadata = {key: _masked(value, key, masking, wanted) for key, value in upload.metadata.items()}
         counts = counted_by_kind(masking.replaced)
         for kind, number in replaced.items():
             counts[kind] = counts.get(kind, 0) + number
         changed = dataclasses.replace(
-            upload, file=file, sha256=sha256, size_bytes=file.stat().st_size, title=title, metadata=metadata
+            upload,
+            file=file,
+            sha256=sha256_of_file(file),
+            size_bytes=file.stat().st_size,
+            title=title,
+            metadata=metadata,
         )
         yield changed, counts
     finally:

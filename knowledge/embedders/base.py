@@ -6,7 +6,6 @@ import hashlib
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import ClassVar, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
@@ -20,12 +19,6 @@ def digest_of(*parts: str) -> str:
     """Hash the parts of a fingerprint, their boundaries included: SHA-256 in hexadecimal."""
     joined = "".join(f"{len(part)}:{part}" for part in parts)
     return hashlib.sha256(joined.encode()).hexdigest()
-
-
-def hash_file(path: Path) -> str:
-    """Hash a file's content: SHA-256 in hexadecimal."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def prepare_text(text: str, *, prefix: str) -> str:

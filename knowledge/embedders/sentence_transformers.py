@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from hub.core.hashes import sha256_of_file
 from hub.core.processes import PerProcess
 from knowledge.embedders.base import (
     EmbedderUnavailable,
@@ -17,7 +18,6 @@ from knowledge.embedders.base import (
     Vectors,
     default_prefixes,
     digest_of,
-    hash_file,
     prepare_text,
 )
 
@@ -79,7 +79,7 @@ class SentenceTransformersEmbedder:
         if not folder.is_dir():
             return [self.model, "unpinned"]
         files = sorted(path for path in folder.rglob("*") if path.is_file() and not path.name.startswith("."))
-        return [part for path in files for part in (path.relative_to(folder).as_posix(), hash_file(path))]
+        return [part for path in files for part in (path.relative_to(folder).as_posix(), sha256_of_file(path))]
 
     def _prepare(self, text: str, *, as_query: bool = False) -> str:
         return prepare_text(text, prefix=self.query_prefix if as_query else self.passage_prefix)

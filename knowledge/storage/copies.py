@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from typing import IO, cast
 from hub.core.encryption.errors import KeyMissing
 from hub.core.encryption.master_keys import keyring
 from hub.core.encryption.sealed_files import open_sealed
+from hub.core.hashes import sha256_of
 from knowledge.models import Blob, SealedBlob
 from knowledge.storage.blobs import bare_store
 from knowledge.storage.errors import BlobMissing
@@ -37,13 +37,13 @@ class StoredFile:
         :raises SealBroken, KeyServiceUnavailable: see there.
         """
         if self.key is None:
-            return _digest(stored) == self.sha256
+            return sha256_of(stored) == self.sha256
         row = self.key
         try:
             data_key = keyring().unwrap(row.key_id, bytes(row.wrapped_key), context_of(row.name))
         except KeyMissing:
             return None
-        return _digest(open_sealed(cast("IO[bytes]", _StaysOpen(stored)), data_key, row.name)) == self.sha256
+        return sha256_of(open_sealed(cast("IO[bytes]", _StaysOpen(stored)), data_key, row.name)) == self.sha256
 
 
 class _StaysOpen:
@@ -91,7 +91,7 @@ def put_copy(name: str, stored_sha256: str, open_data: Callable[[], AbstractCont
     """
     try:
         with bare_store().open(name) as there:
-            if _digest(there) == stored_sha256:
+            if sha256_of(there) == stored_sha256:
                 return False
     except BlobMissing:
         pass
@@ -100,7 +100,3 @@ def put_copy(name: str, stored_sha256: str, open_data: Callable[[], AbstractCont
     with open_data() as data:
         bare_store().write(name, data)
     return True
-
-
-def _digest(file: IO[bytes]) -> str:
-    return hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]  # it is a binary file

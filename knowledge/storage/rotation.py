@@ -6,7 +6,6 @@ then removed.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import islice
@@ -17,6 +16,7 @@ from django.utils.translation import gettext_lazy as _
 
 from hub.core.encryption.errors import KeyMissing, SealBroken
 from hub.core.encryption.master_keys import MasterKey, keyring
+from hub.core.hashes import sha256_of
 from knowledge.models import Blob, PendingBytes, SealedBlob
 from knowledge.storage.blobs import bare_store, expect_bytes, get_blob_store, lock_bytes, owns_store
 from knowledge.storage.ending import expect_not_ended
@@ -154,7 +154,7 @@ def _remove_plain(done: Rotation, progress: Callable[[Rotation], None]) -> None:
 def _remove_one(sha256: str) -> None:
     store = SealedBlobStore(bare_store())
     with store.open_sealed(sha256) as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]  # it is a binary file
+        digest = sha256_of(file)
     if digest != sha256:
         raise SealBroken(
             _("The plain file {sha256} is not what its name says, and is kept. Restore it from a backup."),

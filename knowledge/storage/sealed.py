@@ -8,7 +8,6 @@ two hubs, or a thief, have the same file.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
 import shutil
 import tempfile
@@ -24,6 +23,7 @@ from hub.core.encryption.errors import KeyMissing
 from hub.core.encryption.key_text import KEY_BYTES
 from hub.core.encryption.master_keys import MasterKey, keyring
 from hub.core.encryption.sealed_files import SealingReader, open_sealed
+from hub.core.hashes import sha256_of
 from hub.core.temporary import temp_dir
 from knowledge.models import SealedBlob
 from knowledge.ports import BlobStore
@@ -115,7 +115,7 @@ class SealedBlobStore:
     def _open_plain_still(self, sha256: str) -> IO[bytes]:
         """Open bytes whose encryption broke off before it wrote them, if they are what their name says."""
         file = self._bare.open(sha256)
-        if hashlib.file_digest(file, "sha256").hexdigest() != sha256:  # type: ignore[arg-type]  # it is a binary file
+        if sha256_of(file) != sha256:
             file.close()
             raise BlobMissing(_("The stored file {sha256} is missing. Run `manage.py doctor`."), sha256=sha256)
         file.seek(0)

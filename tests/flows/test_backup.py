@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from hub.backups.folder import digest, find_backup
+from hub.backups.folder import find_backup
+from hub.core.hashes import sha256_of_file
 from tests.flows.hub_process import ROOT, HubProcess, start_hub
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(1800)]
@@ -217,7 +218,7 @@ def test_a_backup_of_a_newer_version_is_refused(hub, place, plain_backup):
     manifest["hub_version"] = "99.0"
     (backup.path / "manifest.json").write_text(json.dumps(manifest))
     about = backup.about()
-    about["files"]["manifest.json"]["sha256"] = digest(backup.path / "manifest.json")
+    about["files"]["manifest.json"]["sha256"] = sha256_of_file(backup.path / "manifest.json")
     (backup.path / "about.json").write_text(json.dumps(about))
     other = another(hub, place / "older")
     bring_key(hub, other)

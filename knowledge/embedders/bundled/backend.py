@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
+from hub.core.hashes import sha256_of_file
 from hub.core.processes import PerProcess
 from knowledge.embedders.base import (
     EmbedderUnavailable,
     EmbeddingInputTooLong,
     Vectors,
     digest_of,
-    hash_file,
     prepare_text,
 )
 from knowledge.embedders.bundled.tokenizer import Tokenizer
@@ -82,7 +82,7 @@ class GraphCache:
     def _is_intact(self) -> bool:
         try:
             expected = json.loads(self._sums.read_text())
-            found = {name: hash_file(self._folder / name) for name in self._file_names()}
+            found = {name: sha256_of_file(self._folder / name) for name in self._file_names()}
         except FileNotFoundError:
             return False
         except ValueError:
@@ -102,7 +102,7 @@ class GraphCache:
         try:
             logger.info("building embedding graph %s", self._graph)
             self._build(partial / self._graph.name)
-            sums = {name: hash_file(partial / name) for name in self._file_names()}
+            sums = {name: sha256_of_file(partial / name) for name in self._file_names()}
             (partial / self._sums.name).write_text(json.dumps(sums))
             for name in (*reversed(self._file_names()), self._sums.name):
                 (partial / name).chmod(OWNER_ONLY_FILE)
@@ -166,7 +166,7 @@ class BundledEmbedder:
     @cached_property
     def fingerprint(self) -> str:
         return digest_of(
-            hash_file(find_weights()),
+            sha256_of_file(find_weights()),
             GRAPH_RECIPES[self._precision],
             TOKENIZER_RECIPE,
             self.query_prefix,

@@ -10,6 +10,7 @@ from types import MappingProxyType
 
 from PIL import Image, ImageSequence, UnidentifiedImageError
 
+from hub.core.hashes import sha256_of_file
 from knowledge.parsers.errors import corrupted, ocr_notices, parse_error
 from knowledge.parsers.limits import ParseLimits
 from knowledge.parsers.ocr.task import MOST_PIXELS
@@ -54,8 +55,7 @@ def parse(
 
 def _frames(path: Path, limits: ParseLimits) -> Iterator[tuple[int, int, str]]:
     """Yield width, height and a hash of each frame."""
-    with path.open("rb") as stream:
-        content = hashlib.file_digest(stream, "sha256").hexdigest()
+    content = sha256_of_file(path)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -20,13 +20,14 @@ from hub.access.models import AuditEvent
 from hub.access.principals import local_operator
 from hub.backups import restoring, sealing
 from hub.backups.errors import BackupDamaged, BackupFailed, RestoreRefused
-from hub.backups.folder import Folder, digest, find_backup
+from hub.backups.folder import Folder, find_backup
 from hub.backups.keys import Keys, keys_in_use
 from hub.backups.restoring import check_backup, read_keys, read_manifest, restore_backup
 from hub.backups.sealing import Opener, Recipients, read_opener, read_recipients
 from hub.backups.taking import make_backup
 from hub.core.encryption.key_text import new_key
 from hub.core.errors import Conflict
+from hub.core.hashes import sha256_of_file
 from hub.core.schema_version import applied_migrations, unknown_migrations
 from knowledge.documents.deletion import delete_document
 from knowledge.models import Blob, PendingBytes, SealedBlob
@@ -239,7 +240,7 @@ def test_a_list_of_files_that_leads_out_of_the_store_or_the_folder_is_damaged(do
     line[part] = wrong.format(sha256=line["copy"].rpartition(".")[2])
     path.write_text(json.dumps(line) + "\n")
     about = json.loads((backup.path / "about.json").read_text())
-    about["files"]["files.jsonl"]["sha256"] = digest(path)
+    about["files"]["files.jsonl"]["sha256"] = sha256_of_file(path)
     (backup.path / "about.json").write_text(json.dumps(about))
     with pytest.raises(BackupDamaged, match=r"files\.jsonl"):
         restore_backup(local_operator(), backup, Opener(), overwrite=True)
