@@ -15,6 +15,7 @@ from openpyxl.worksheet.worksheet import Worksheet
 
 from hub.access.principals import Principal, Scope
 from hub.access.services import record_event
+from hub.core.cells import safe_text
 from knowledge.collections import get_collection
 from knowledge.graph.identifiers import DEFINED
 from knowledge.models import Document, GraphContribution, GraphNode
@@ -24,7 +25,6 @@ MAX_ROWS = 5_000
 FOLLOWED_TYPES = ("basic_design", "detailed_design", "test_plan")
 _GAP = PatternFill("solid", start_color="FFFDE3E1")
 _DEFINITION = PatternFill("solid", start_color="FFDCF5E5")
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,8 +158,7 @@ def _excel_row(sheet: Worksheet, row: MatrixRow) -> Iterator[Cell]:
 
 
 def _cell(sheet: Worksheet, text: str, *, bold: bool = False, fill: PatternFill | None = None) -> Cell:
-    safe = f"'{text}" if text.startswith(_FORMULA_STARTS) else text
-    cell = WriteOnlyCell(sheet, value="".join(char for char in safe if char >= " " or char in "\n\t"))
+    cell = WriteOnlyCell(sheet, value=safe_text(text))
     cell.alignment = Alignment(vertical="top", wrap_text=True)
     if bold:
         cell.font = Font(bold=True)

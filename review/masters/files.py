@@ -10,13 +10,13 @@ from dataclasses import replace
 
 from django.utils.translation import gettext as _
 from openpyxl import Workbook
-from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
 from openpyxl.styles import Alignment, Border, Font, PatternFill, Side
 from openpyxl.utils import get_column_letter
 from openpyxl.worksheet.datavalidation import DataValidation
 from openpyxl.worksheet.properties import PageSetupProperties
 from openpyxl.worksheet.worksheet import Worksheet
 
+from hub.core.cells import guarded, unguarded, xml_text
 from hub.core.languages import shown
 from knowledge.parsers.errors import ParseError
 from knowledge.parsers.tables import Sheet, read_csv, read_workbook
@@ -41,8 +41,6 @@ SPARE_ROWS = 200
 FONT = "Yu Gothic"
 _THIN = Side(style="thin", color="C3CBD4")
 _WRITTEN_FROM = re.compile(r"(?P<code>[-\w]+) v(?P<number>\d+)")
-# A spreadsheet takes texts that begin so for formulas.
-_FORMULA = ("=", "+", "-", "@", "\t")
 
 
 def write_workbook(items: Sequence[ItemContent], *, code: str, number: int, title: str) -> bytes:
@@ -53,7 +51,7 @@ def write_workbook(items: Sequence[ItemContent], *, code: str, number: int, titl
     _write_header(sheet)
     for row, item in enumerate(items, 2):
         for at, text in enumerate(cells_of(item), 1):
-            cell = sheet.cell(row, at, ILLEGAL_CHARACTERS_RE.sub("", text) or None)
+            cell = sheet.cell(row, at, xml_text(text) or None)
             cell.font, cell.alignment = Font(name=FONT, size=10), Alignment(vertical="top", wrap_text=True)
             cell.border = Border(left=_THIN, right=_THIN, top=_THIN, bottom=_THIN)
             if text:
@@ -71,7 +69,7 @@ def write_csv(items: Sequence[ItemContent]) -> bytes:
     writer = csv.writer(target, lineterminator="\r\n")
     writer.writerow([column.title for column in COLUMNS])
     for item in items:
-        writer.writerow([f"'{text}" if text.startswith(_FORMULA) else text for text in cells_of(item)])
+        writer.writerow([guarded(text) for text in cells_of(item)])
     return target.getvalue().encode("utf-8-sig")
 
 
@@ -189,10 +187,5 @@ def _read_csv(content: bytes, known: Mapping[str, ItemContent]) -> ReadTable:
         sheet = read_csv(content, max_rows=MAX_ROWS + HEADER_WITHIN, max_columns=MAX_COLUMNS)
     except ParseError as error:
         return refused(1, shown(error.text))
-    rows = [tuple(_unguarded(str(value)) for value in row) for row in sheet.rows]
+    rows = [tuple(unguarded(str(value).strip()) for value in row) for row in sheet.rows]
     return read_rows([SheetRow(number=number, values=row) for number, row in enumerate(rows, 1)], known)
-
-
-def _unguarded(value: str) -> str:
-    text = value.strip()
-    return text[1:] if text.startswith("'") and text[1:].startswith(_FORMULA) else text

@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from hub.core.bounds import LONG_TEXT
+from hub.core.cells import unguarded
 from hub.core.errors import InvalidInput, LimitExceeded
 from hub.core.languages import shown
 from knowledge.parsers import tables
@@ -27,7 +28,6 @@ from review.report.sheet import (
     HIDDEN_SHEET,
     cell_key,
     mark_of,
-    plain_text,
 )
 
 MAX_BYTES = 10 * 1024 * 1024
@@ -141,7 +141,7 @@ def _exported(rows: Rows) -> tuple[str, dict[int, _Written]]:
 def _stored_value(field: str, value: Any) -> Any:  # noqa: ANN401 (a cell holds anything)
     if field in DAY_FIELDS:
         return value.date() if isinstance(value, datetime) else value
-    return plain_text(str(value or ""))
+    return unguarded(str(value or ""))
 
 
 def _table_of(book: Mapping[str, Rows]) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -248,7 +248,7 @@ def _value(field: str, value: Any) -> Any:  # noqa: ANN401 (a cell holds anythin
         return _state(value)
     if field in DAY_FIELDS:
         return read_answer_day(value)
-    text = plain_text(str(value if value is not None else "").strip())
+    text = unguarded(str(value if value is not None else "").strip())
     if len(text) > LIMITS[field]:
         raise BadValueError(_("More than {limit} characters: {text}…").format(limit=LIMITS[field], text=text[:20]))
     return text

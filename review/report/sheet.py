@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,23 +11,15 @@ from io import BytesIO
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
+from hub.core.cells import unguarded
 from knowledge.text.folding import fold_compact
 
 EARLIEST = (1980, 1, 1, 0, 0, 0)
-_NOT_XML = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 HEADER_ROW = 4
 HIDDEN_SHEET = "_hub"
 FORMAT_NAME = "hub-findings-1"
-MAX_CELL = 32_767
-"""Characters in a cell. Source: Excel specifications and limits."""
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 ANSWER_FIELDS = ("plan", "text", "answered_by", "answered_on", "triage", "expires_at", "due_on")
 DAY_FIELDS = frozenset({"answered_on", "expires_at", "due_on"})
-
-
-def xml_text(text: str) -> str:
-    """Leave out the characters that XML can't hold. Source: XML 1.0, 2.2."""
-    return _NOT_XML.sub("", text)
 
 
 def without_times(packed: bytes) -> bytes:
@@ -73,19 +64,6 @@ COLUMNS: Sequence[Column] = (
 )
 
 
-def safe_text(text: object) -> str:
-    """Make a text that no spreadsheet takes for a formula, and that fits into a cell."""
-    clean = xml_text(str(text))
-    if clean.startswith(_FORMULA_STARTS):
-        clean = f"'{clean}"
-    return clean if len(clean) <= MAX_CELL else f"{clean[: MAX_CELL - 1]}…"
-
-
-def plain_text(text: str) -> str:
-    """Undo what ``safe_text`` put before a text."""
-    return text[1:] if text.startswith("'") and text[1:].startswith(_FORMULA_STARTS) else text
-
-
 def cell_key(value: object) -> str:
     """A cell's text without white space, widths and cases: what stays when people copy it around."""
     return fold_compact(str(value or ""))
@@ -93,5 +71,5 @@ def cell_key(value: object) -> str:
 
 def mark_of(place: object, message: object) -> str:
     """A short hash of what a row shows of its finding, to tell rows apart whose numbers were written anew."""
-    text = "\0".join(cell_key(plain_text(str(part or ""))) for part in (place, message))
+    text = "\0".join(cell_key(unguarded(str(part or ""))) for part in (place, message))
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]

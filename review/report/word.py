@@ -17,8 +17,9 @@ from docx.shared import Mm, Pt, RGBColor
 from docx.table import _Cell
 from docx.text.paragraph import Paragraph
 
+from hub.core.cells import xml_text
 from review.report.facts import ReportedFinding, ReportFacts
-from review.report.sheet import without_times, xml_text
+from review.report.sheet import without_times
 from review.runs.finding_schemas import suggestion_label
 from review.triage.schemas import DiffOut
 

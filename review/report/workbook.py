@@ -19,6 +19,7 @@ from openpyxl.worksheet.properties import PageSetupProperties
 from openpyxl.worksheet.worksheet import Worksheet
 from openpyxl.writer.excel import ExcelWriter
 
+from hub.core.cells import safe_text
 from review.models import Triage
 from review.report.facts import ReportedFinding, ReportFacts, local_day
 from review.report.sheet import (
@@ -29,7 +30,6 @@ from review.report.sheet import (
     HIDDEN_SHEET,
     Column,
     mark_of,
-    safe_text,
     without_times,
 )
 from review.runs.finding_schemas import SuggestionOut, suggestion_label

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 
 from django.utils.translation import gettext as _
 
+from hub.core.cells import xml_text
 from knowledge.parsers.annotated.notes import AUTHOR, Note
 from knowledge.types.documents import Block, Section
 from review.models import COUNTED
 from review.report.annotated.references import reference_line
 from review.report.facts import ReportedFinding, ReportFacts
-from review.report.sheet import xml_text
 from review.runs.finding_schemas import FindingOut, suggestion_label
 from review.types import JudgedBy
 
