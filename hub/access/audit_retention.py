@@ -59,7 +59,7 @@ def remove_expired(principal: Principal, *, now: datetime | None = None) -> dict
         if not rows:
             continue
         _require_owner()
-        count = sum(_count(seal, kind) for seal in AuditSeal.objects.filter(pk__in=rows).iterator())
+        count = sum(int(seal.parts[kind.value]["count"]) for seal in AuditSeal.objects.filter(pk__in=rows).iterator())
         record_event(
             principal, "AUDIT_REMOVE", "audit_trail", kind=kind.value, through=rows[-1], lines=count, days=days
         )
@@ -67,10 +67,6 @@ def remove_expired(principal: Principal, *, now: datetime | None = None) -> dict
             _remove(seal, kind)
         removed[kind.value] = count
     return removed
-
-
-def _count(seal: AuditSeal, kind: AuditKind) -> int:
-    return int(seal.parts[kind.value]["count"])
 
 
 def _remove(seal: int, kind: AuditKind) -> None:

@@ -46,15 +46,14 @@ def assistants_page(request: HttpRequest) -> HttpResponseBase:
         "admin/hub/assistants.html",
         title=_("AI assistants"),
         chosen=chosen,
-        servers=[{"name": name, "title": one.title, "url": _url(name)} for name, one in SERVERS.items()],
+        servers=[
+            {"name": name, "title": one.title, "url": f"{settings.CONFIG.public_url}/mcp/{name}/"}
+            for name, one in SERVERS.items()
+        ],
         has_http="http" in settings.CONFIG.mcp_transports,
         snippets=_snippets(chosen),
         **_connections(request),
     )
-
-
-def _url(name: str) -> str:
-    return f"{settings.CONFIG.public_url}/mcp/{name}/"
 
 
 def _snippets(chosen: str) -> list[Snippet]:

@@ -109,12 +109,13 @@ def take_over_readings(version: DocumentVersion) -> None:
     others = PageText.objects.filter(
         version__document=version.document_id, picture__in=wanted, engine=edition, error=""
     ).exclude(version=version)
-    copies = {row.picture: PageText(**_facts(row), version=version) for row in others.order_by("pk")}
+    copies = {
+        row.picture: PageText(
+            version=version, picture=row.picture, engine=row.engine, reading=row.reading, seconds=row.seconds
+        )
+        for row in others.order_by("pk")
+    }
     PageText.objects.bulk_create(copies.values(), ignore_conflicts=True)
-
-
-def _facts(row: PageText) -> dict[str, object]:
-    return {"picture": row.picture, "engine": row.engine, "reading": row.reading, "seconds": row.seconds}
 
 
 def has_all(version: DocumentVersion, readings: Mapping[str, PageReading]) -> bool:

@@ -110,7 +110,8 @@ def _apply_memberships(account: ProviderAccount, wanted: set[Group]) -> dict[str
         user.groups.remove(*left)
     still = {group.pk for group in wanted & member_of} & set(account.gave_groups)
     account.gave_groups = sorted({*still, *(group.pk for group in joined)})
-    return {name: _names(groups) for name, groups in (("joined", joined), ("left", left)) if groups}
+    changed = {"joined": joined, "left": left}
+    return {name: sorted(group.name for group in groups) for name, groups in changed.items() if groups}
 
 
 def _apply_superuser(account: ProviderAccount, *, wanted: bool) -> dict[str, object]:
@@ -132,10 +133,6 @@ def _apply_ceiling(user: User, ceilings: list[int]) -> dict[str, object]:
         return {}
     Clearance.objects.update_or_create(user=user, defaults={"ceiling": wanted})
     return {"ceiling": Classification(wanted).short}
-
-
-def _names(groups: set[Group]) -> list[str]:
-    return sorted(group.name for group in groups)
 
 
 def end_account(account: ProviderAccount, *, reason: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 
 from django.utils import timezone
@@ -15,8 +14,6 @@ from hub.access.providers.jwt import AccessClaims, check_access_token
 from hub.access.providers.keys import away
 from hub.access.providers.server import ProviderAway
 from hub.access.services import principal_for_user, usable_scopes
-
-_SCOPES = {scope.value: scope for scope in Scope}
 
 
 def authenticate_token(raw: str) -> Principal:
@@ -39,7 +36,7 @@ def authenticate_token(raw: str) -> Principal:
         raise refused()
     person = principal_for_user(user)
     prefix = token.provider.scope_prefix
-    scopes = frozenset(_known(name.removeprefix(prefix) for name in token.scopes if name.startswith(prefix)))
+    scopes = frozenset(scope for scope in Scope if f"{prefix}{scope.value}" in token.scopes)
     asked = replace(person, scopes=scopes, client=token.client)
     return replace(asked, scopes=usable_scopes(asked))
 
@@ -61,7 +58,3 @@ def _first_use(token: AccessClaims, raw: str, digest: str) -> ProviderCredential
         [ProviderCredential(digest=digest, **kept)], ignore_conflicts=True
     )  # another call may have brought the same token
     return ProviderCredential.objects.select_related("account__user").get(digest=digest)
-
-
-def _known(names: Iterable[str]) -> list[Scope]:
-    return [_SCOPES[name] for name in names if name in _SCOPES]

@@ -15,7 +15,6 @@ from knowledge.answering import search_passages
 from knowledge.search import best_window, search_out
 from knowledge.types.search import (
     Hit,
-    RemoteHit,
     SearchDetail,
     SearchFilter,
     SearchMode,
@@ -69,7 +68,7 @@ class Command(HubCommand):
         for number, hit in enumerate(result.hits, 1):
             self.stdout.write(_lines(number, hit))
         for remote in result.remote:
-            self.stdout.write(_remote_lines(remote))
+            self.stdout.write(f"{remote.source} {remote.rank}. {remote.address}\n   {_line(remote.content)}")
         for remark in remarks:
             self.stderr.write(remark)
         if result.explanation:
@@ -109,10 +108,6 @@ def _lines(number: int, hit: Hit) -> str:
     score = "-" if hit.score is None else f"{hit.score:.2f}"
     offsets = f"{hit.chunk_id} [{hit.start_offset}, {hit.end_offset})"
     return f"{number}. [{score}] {' > '.join(place)}\n   {offsets}\n   {_shown(hit)}"
-
-
-def _remote_lines(hit: RemoteHit) -> str:
-    return f"{hit.source} {hit.rank}. {hit.address}\n   {_line(hit.content)}"
 
 
 def _shown(hit: Hit) -> str:

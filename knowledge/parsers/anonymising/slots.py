@@ -69,15 +69,13 @@ class Replacer:
 
         ``is_headed``: the first row is known to name the columns, so that nothing beside its labels is a value.
         """
+        kinds = frozenset(KINDS[kind] for kind in self.wanted.kinds)
         for block, is_first in _blocks(rows):
-            for row, column, kind in _Labelled(block, self._labels, self._kinds(), is_headed=is_headed and is_first):
+            for row, column, kind in _Labelled(block, self._labels, kinds, is_headed=is_headed and is_first):
                 self._replace(block[row][column], kind)
         for cells in rows:
             bar = Slot("|")
             self.line([slot for cell in cells for slot in (*cell, bar)])
-
-    def _kinds(self) -> frozenset[str]:
-        return frozenset(KINDS[kind] for kind in self.wanted.kinds)
 
     def _replace(self, cell: Cell, kind: str) -> None:
         text = text_of(cell)
