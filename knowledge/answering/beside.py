@@ -12,10 +12,10 @@ from knowledge.types.notices import notice_of
 from knowledge.types.search import SearchQuery, SearchResult, SearchSource
 
 # Of the found passages, those whose sentences are read, and of these those that are rated: reading five passages and
-# rating 28 costs nearly three times as much, and finds the same (docs/performance.md).
+# rating 28 costs nearly twice as much, and finds the same (benchmarks/history/2026-11-answers.md).
 MOST_READ = 3
 MOST_RATED = 8
-# Below it the best sentence hardly answers; chosen on the build half of jaquad_ja (docs/performance.md).
+# Below it the best sentence hardly answers; chosen on the build half of jaquad_ja (see there).
 LEAST_WITHOUT_MEANING = 0.06
 # Where a search remarks one of these, nobody takes what it found for an answer.
 SAYS_MORE = frozenset({"no_good_evidence", "uncalibrated_scores"})

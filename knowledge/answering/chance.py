@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 # What names the asked thing outright or names another one, and no question set in SQuAD's format has: added to the
-# logarithm of the odds. Questions by rule about documents have some of it: there it counts twice (docs/performance.md).
-# Set by hand, so that entries of glossaries, rows of a code, cells with ○ or × and items under a heading answer, and
-# rows about something else don't (tests/knowledge/answering).
+# logarithm of the odds. Questions by rule about documents have some of it: there it counts twice
+# (benchmarks/history/2026-11-answers.md). Set by hand, so that entries of glossaries, rows of a code, cells with ○ or ×
+# and items under a heading answer, and rows about something else don't (tests/knowledge/answering).
 BY_NAME = {
     "code": 1.2,
     "explains": 1.8,

@@ -36,7 +36,7 @@ from knowledge.types.search import Hit
 MAX_SENTENCES = 3
 # Embedding one sentence takes some 5 ms with the bundled model; more than these have fewer words of the question.
 MAX_EMBEDDED = 28
-# What is less likely to answer is not said. With it, nine of ten held questions are answered (docs/performance.md).
+# What is less likely to answer is not said; what is answered and refused by it: docs/performance.md, "Answers".
 LEAST_CHANCE = 0.38
 # What is half as likely hardly answers by its signs alone: a model that quotes it is believed, with a warning.
 LEAST_LIKELY = LEAST_CHANCE / 2
