@@ -91,3 +91,22 @@ def test_every_module_that_the_docs_name_is_there(name):
     named = set(re.findall(r"[\w./]*\w\.py\b", text))
     missing = {one for one in named if not any(path.endswith("/" + one.lstrip("./")) for path in modules)}
     assert missing <= {"manage.py"}
+
+
+NAMED_IN = re.compile(r"((?:`[\w.]+`, )*`[\w.]+`) \(`([\w/]+(?:\.py|/))`\)")
+
+
+def test_every_function_that_the_architecture_names_is_where_it_says():
+    page = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
+    named = [(name, place) for names, place in NAMED_IN.findall(page) for name in re.findall(r"`([\w.]+)`", names)]
+    assert len(named) > 40
+    missing = [f"{name} in {place}" for name, place in named if not _defines(place, name.rpartition(".")[2])]
+    assert not missing
+
+
+def _defines(place: str, name: str) -> bool:
+    """Whether a module, or one of a folder, named by the end of its path, has a function or class of a name."""
+    defined = re.compile(rf"^\s*(?:async )?(?:def|class) {name}\b", re.MULTILINE)
+    modules = (path for folder in CODE for path in (ROOT / folder).rglob("*.py"))
+    inside = (path for path in modules if f"/{place}" in f"/{path.relative_to(ROOT)}")
+    return any(defined.search(path.read_text(encoding="utf-8")) for path in inside)
