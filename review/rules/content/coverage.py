@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import islice, takewhile
+from typing import Any
 
 from hub.core.texts import Text
 from knowledge.ontology.coverage import CoverageStatus, TopicJudgement, judge_topics
@@ -40,9 +41,9 @@ _LONGEST_COVER_LINE = 60
 def missing_topic(target: RuleInput) -> RuleOutcome:
     """Report each expected topic that is missing or only named.
 
-    Those that another document usually has are one finding. The topic that a manual is on by its title is to be looked
-    at where lines are near to it: the title alone, which its author writes, treats nothing.
-    ``params["topics"]`` narrows the codes looked at; those in ``except`` are another check item's to tell.
+    Those that another document usually has are one finding, and so are those that are to be looked at. The topic that a
+    manual is on by its title is to be looked at where lines are near to it: the title alone, which its author writes,
+    treats nothing. ``params["topics"]`` narrows the codes looked at; those in ``except`` belong to another check item.
     """
     others = set(target.params.get("except", ()))
     judged = tuple(each for each in _judged(target) if each.topic.code not in others)
@@ -55,7 +56,11 @@ def missing_topic(target: RuleInput) -> RuleOutcome:
     lacking = [each for each in judged if each.status in absent]
     elsewhere = left_to_others(target, lacking)
     due = [each for each in lacking if elsewhere is None or each not in elsewhere.judged]
-    findings = [_missing_finding(each, every, target, is_strange=is_strange or each.topic == own) for each in due]
+    strange = [each for each in due if is_strange or each.topic == own]
+    near = {each: lines for each in strange if (lines := nearest_lines(target, each.topic))}
+    findings = [_missing_finding(each, every, target, is_strange=each in strange) for each in due if each not in near]
+    if near:
+        findings.append(_undecided_finding(near, target))
     if elsewhere is not None:
         findings.append(_elsewhere_finding(elsewhere, target))
     return RuleOutcome(findings=tuple(findings), examined=len(judged))
@@ -147,26 +152,22 @@ def _first_text(target: RuleInput) -> int:
 def _missing_finding(
     judged: TopicJudgement, others: tuple[TopicJudgement, ...], target: RuleInput, *, is_strange: bool
 ) -> FindingDraft:
-    """Where headings are hardly known and lines are near to the topic, it is to be looked at and not missing."""
     topic = judged.topic
-    near = nearest_lines(target, topic) if is_strange else ()
-    contents = contents_ids(target.text, target.sections)
-    titles = tuple(section.title for section in target.sections if section.id not in contents)
+    titles = _titles(target)
     neighbour = _neighbour(judged, others)
     by_heading = sum(1 for each in others if each.by_heading)
     return finding(
         MISSING,
-        severity=Severity.MINOR if near and topic.severity in BLOCKING else Severity(topic.severity),
+        severity=Severity(topic.severity),
         key=topic.code,
-        texts="undecided" if near else "finding",
-        evidence=near or tuple(Span(start=start, end=end) for start, end in judged.mentions),
+        evidence=tuple(Span(start=start, end=end) for start, end in judged.mentions),
         searched=titles,
         data={
             "topic": topic.code,
             "category": topic.category,
             "item": topic.label_ja,
-            "status": UNDECIDED if near else judged.status.value,
-            "certainty_kind": UNDECIDED if near else "hardly_known" if is_strange else "known",
+            "status": judged.status.value,
+            "certainty_kind": "hardly_known" if is_strange else "known",
             "expected_location": topic.expected_location,
             "missing_elements": list(topic.elements_ja),
         },
@@ -185,36 +186,67 @@ def _missing_finding(
     )
 
 
+def _undecided_finding(near: Mapping[TopicJudgement, tuple[Span, ...]], target: RuleInput) -> FindingDraft:
+    """The topics of a document with hardly known headings that have lines near to them: neither there nor missing.
+
+    The lines are in the text's order, each once.
+    """
+    lines = sorted({(span.start, span.end) for spans in near.values() for span in spans})
+    evidence = tuple(Span(start=start, end=end) for start, end in lines)
+    return _together(UNDECIDED, tuple(near), target, evidence=evidence, data={"status": UNDECIDED})
+
+
 def _elsewhere_finding(found: Elsewhere, target: RuleInput) -> FindingDraft:
-    """What the document leaves out and need not have itself: ``data.topics`` are the codes, ``data.items`` the names.
+    """What the document leaves out and need not have itself."""
+    evidence = tuple(Span(start=start, end=end) for each in found.judged for start, end in each.mentions[:1])
+    severity = Severity.MINOR if found.is_named else Severity.INFO
+    return _together("elsewhere", found.judged, target, evidence=evidence, severity=severity, reason=found.reason)
+
+
+def _together(
+    texts: str,
+    judged: Sequence[TopicJudgement],
+    target: RuleInput,
+    *,
+    evidence: tuple[Span, ...],
+    data: Mapping[str, Any] | None = None,
+    severity: Severity = Severity.MINOR,
+    reason: Text | None = None,
+) -> FindingDraft:
+    """Make one finding on several topics: ``data.topics`` are the codes, ``data.items`` the names.
 
     Message and suggestion name them as `quoted` does, so that single ones may be taken out.
     """
-    topics = [each.topic for each in found.judged]
-    contents = contents_ids(target.text, target.sections)
-    titles = tuple(section.title for section in target.sections if section.id not in contents)
+    topics = [each.topic for each in judged]
+    titles = _titles(target)
     return finding(
         MISSING,
-        severity=Severity.MINOR,
+        severity=severity,
         key="|".join(topic.code for topic in topics),
-        texts="elsewhere",
-        evidence=tuple(Span(start=start, end=end) for each in found.judged for start, end in each.mentions[:1]),
+        texts=texts,
+        evidence=evidence,
         searched=titles,
         data={
             "topic": None,
             "topics": [topic.code for topic in topics],
             "items": [topic.label_ja for topic in topics],
             "items_en": [topic.label_en for topic in topics],
-            "certainty_kind": "elsewhere",
+            "certainty_kind": texts,
+            **(data or {}),
         },
         words={
             "labels": Text(
                 ja=quoted(topic.label_ja for topic in topics).ja, en=quoted(topic.label_en for topic in topics).en
             ),
-            "reason": found.reason,
+            "reason": reason or Text(ja="", en=""),
             "headings": len(titles),
         },
     )
+
+
+def _titles(target: RuleInput) -> tuple[str, ...]:
+    contents = contents_ids(target.text, target.sections)
+    return tuple(section.title for section in target.sections if section.id not in contents)
 
 
 def _proposed_place(topic: Topic) -> Text:

@@ -23,10 +23,15 @@ _EXTENSION = re.compile(r"\.[A-Za-z]{2,5}\Z")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Elsewhere:
-    """Topics that the document leaves out and need not have, and why: they usually stand in another document."""
+    """Topics that the document leaves out and need not have, and why: they usually stand in another document.
+
+    ``is_named``: the document's title, its file's name or its tables say what kind it is, which its author chooses;
+    else nothing in its text calls for them.
+    """
 
     judged: tuple[TopicJudgement, ...]
     reason: Text
+    is_named: bool = True
 
 
 def left_to_others(target: RuleInput, absent: Sequence[TopicJudgement]) -> Elsewhere | None:
@@ -36,22 +41,23 @@ def left_to_others(target: RuleInput, absent: Sequence[TopicJudgement]) -> Elsew
     reasons = shipped("due")["reasons"]
     if is_list_of_cases(target):
         return Elsewhere(judged=tuple(absent), reason=Text(**reasons["cases"]))
-    is_part = _is_of_a_part(target)
-    own = None if is_part else _topic_of_title(target)
-    if own or is_part:
-        due = (own.code if own else "", *shipped("due")["of_every_document"])
-        others = [each for each in absent if each.topic.code not in due]
-        reason = Text(**reasons["title" if own else "part"])
+    kind = _kind_of_paper(target)
+    own = None if kind == "part" else _topic_of_title(target)
+    if kind or own:
+        due = {own.code if own else "", *_due_of(kind)}
+        others = tuple(each for each in absent if each.topic.code not in due)
+        reason = Text(**reasons[kind or "title"])
         named = filled(reason, {"label": Text(ja=own.label_ja, en=own.label_en)}) if own else reason
-        return Elsewhere(judged=tuple(others), reason=named) if others else None
-    others = [each for each in absent if not _is_called_for(each.topic.code, target)]
-    return Elsewhere(judged=tuple(others), reason=Text(**reasons["words"])) if others else None
+        return Elsewhere(judged=others, reason=named) if others else None
+    uncalled = tuple(each for each in absent if not _is_called_for(each.topic.code, target))
+    return Elsewhere(judged=uncalled, reason=Text(**reasons["words"]), is_named=False) if uncalled else None
 
 
 def is_list_of_cases(target: RuleInput) -> bool:
     """Return whether most of the text stands in tables of test cases: a test specification, no plan."""
     known = shipped("due")["case_list"]
-    if target.document_type not in known["document_types"] or re.search(known["not_titled"], target.title):
+    is_plan = any(re.search(known["not_titled"], name) for name in _names(target))
+    if target.document_type not in known["document_types"] or is_plan:
         return False
     rows = [row for table in case_tables(target) for row in table.rows]
     masked = read_prose(target.text, target.blocks).masked
@@ -69,9 +75,17 @@ def case_tables(target: RuleInput) -> tuple[Table, ...]:
     )
 
 
+def _names(target: RuleInput) -> tuple[str, ...]:
+    """What the document is called: its title, and its file's name, which alone often says what paper it is."""
+    return tuple(filter(None, (target.title.strip(), _EXTENSION.sub("", target.document_name))))
+
+
 def _topic_of_title(target: RuleInput) -> Topic | None:
-    """The topic that the document is on by its title, 運用設計書; one on the whole system is on none."""
-    title = _without_tail(target.title.strip())
+    """The topic that the document is on by its title, 運用設計書; one on the whole system is on none.
+
+    The file's name is asked only where there is no title.
+    """
+    title = _without_tail(next(iter(_names(target)), ""))
     if re.search(shipped("due")["of_the_whole"], title):
         return None
     about_document = shipped("due")["of_every_document"]
@@ -79,19 +93,31 @@ def _topic_of_title(target: RuleInput) -> Topic | None:
     return next((topic for topic in named if title and names_topic(title, topic)), None)
 
 
-def _is_of_a_part(target: RuleInput) -> bool:
-    """Whether a design is of a part by its title, 画面設計書: what is of the whole system stands elsewhere."""
-    known = shipped("due")["parts"]
-    return (
-        target.document_type in known["document_types"]
-        and bool(re.search(known["titled"], target.title))
-        and not re.search(known["not_titled"], target.title)
-    )
+def _kind_of_paper(target: RuleInput) -> str | None:
+    """Return which kind of paper a design is by its title or its file's name, if not one of the whole system.
+
+    ``part``: of screens, a program, an interface; ``minutes``; ``instructions``: how something is done.
+    """
+    known = shipped("due")["kinds"]
+    names = _names(target)
+    if target.document_type not in known["document_types"] or any(re.search(known["not_titled"], one) for one in names):
+        return None
+    titled = known["titled"].items()
+    return next((kind for kind, pattern in titled if any(re.search(pattern, one) for one in names)), None)
+
+
+def _due_of(kind: str | None) -> Sequence[str]:
+    """Return the codes of the topics that a paper of the kind owes; None: one on a single topic."""
+    due = shipped("due")
+    codes: Sequence[str] = due["kinds"]["due"].get(kind, due["of_every_document"])
+    return codes
 
 
 def topic_of_instructions(target: RuleInput) -> Topic | None:
     """The topic that a manual or procedure is on by its title, 運用手順書: how that is done is what all of it says."""
-    return _topic_of_title(target) if re.search(shipped("due")["instructions"], target.title) else None
+    return (
+        _topic_of_title(target) if re.search(shipped("due")["kinds"]["titled"]["instructions"], target.title) else None
+    )
 
 
 def _without_tail(title: str) -> str:
