@@ -47,6 +47,7 @@ _MENTIONS_SHOWN, _MOST_INDENT, _OVERVIEW_LEVELS = 3, 40, 2
 _OVERVIEW = re.compile(
     r"概要|概説|はじめに|総則|序|本書|基本情報|プロジェクト情報|overview|introduction|summary|about", re.I
 )
+_COVER = re.compile(r"^\W*(?:表紙|cover)", re.I)
 
 
 class CoverageStatus(StrEnum):
@@ -110,6 +111,8 @@ class _Reader:
         first = next(iter(sections), None)
         is_title = first is not None and first.number is None and first.end == max(each.end for each in sections)
         self.title = first if is_title else None
+        opening = next((each for each in self.sections if not is_history(each) and not _COVER.search(each.title)), None)
+        self.opening = opening if opening is not None and opening.number is None else None
         passages = [each for each in self._passages() if not _EXAMPLE.search(each.text)]
         self.stating = tuple(each for each in passages if not only_names_a_document(each))
         self.lines = tuple(self._line_headings())
@@ -265,8 +268,11 @@ def _stating_passage(topic: Topic, reader: _Reader) -> Passage | None:
 
 
 def _is_introducing(passage: Passage, reader: _Reader) -> bool:
-    path = reader.path_at(passage.start)
-    return len(path) <= _OVERVIEW_LEVELS and (not path or bool(_OVERVIEW.search(path[-1])))
+    """Return whether a passage introduces the document: above all headings, right below the first, in an overview."""
+    section = section_at(reader.sections, passage.start)
+    if section is None or section is reader.opening:
+        return True
+    return len(section.path) <= _OVERVIEW_LEVELS and bool(_OVERVIEW.search(section.path[-1]))
 
 
 def _by_heading(topic: Topic, section: Section, reader: _Reader, status: CoverageStatus, why: str) -> TopicJudgement:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from knowledge.types.notices import Notice
 from review.evidence import quote
@@ -259,9 +259,10 @@ def doubt_of_draft(draft: FindingDraft, *, pk: int, item: str, fingerprint: str)
 
 
 def _of_rules(review: Review) -> QuerySet[Finding]:
-    """The findings of the rules whose findings a reader may see otherwise. One query."""
+    """The findings of rules that a reader may see otherwise; of topics also what is no defect. One query."""
     named = rules_put_before_a_model()
-    judged = Finding.objects.filter(result__review=review, rule_id__in=named).exclude(severity=Severity.INFO)
+    asked = ~Q(severity=Severity.INFO) | Q(data__has_key="topics")
+    judged = Finding.objects.filter(asked, result__review=review, rule_id__in=named)
     related = ("result__review", "result__item_version__item")
     return judged.select_related(*related).order_by("result__position", "ordinal")
 

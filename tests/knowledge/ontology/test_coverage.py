@@ -406,3 +406,24 @@ def test_the_title_of_the_document_is_no_chapter_of_another_topic():
 
     assert judge(text.format("位置づけ"), "scope").status is CoverageStatus.TREATED
     assert judge(text.format("監視"), "scope").status is not CoverageStatus.TREATED
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# 受付システム 移行の手引き\n\n目的: 窓口の台帳を新しい仕組みへ移す手順を示す。\n\n## 手順\n\n順に行う。\n",
+        "# 受付システム 画面設計書\n\n| 版 | 1.1（2026-07-03） |\n| --- | --- |\n"
+        "| 目的 | 各画面の項目と遷移を定める |\n\n"
+        "# 1. 共通事項\n\n上に見出しを置く。\n",
+        "## 表紙\n\n受付システム\n\n## 要件定義書\n\n"
+        "| 項目 | 内容 |\n| --- | --- |\n| システムの目的 | 窓口の待ち時間を短くする |\n",
+    ],
+)
+def test_a_label_right_below_the_first_heading_is_of_the_whole_document(text):
+    assert status(text, "purpose") == "treated"
+
+
+def test_a_label_below_a_later_chapter_is_of_that_chapter():
+    text = "# 受付システム 画面設計書\n\n# 1. 共通事項\n\n目的: 上に見出しを置いて迷わせないこと。\n"
+
+    assert status(text, "purpose") != "treated"
