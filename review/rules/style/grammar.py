@@ -71,7 +71,8 @@ def ra_dropping(unit: Unit, params: Params) -> Iterator[Mark]:
 def i_dropping(unit: Unit, params: Params) -> Iterator[Mark]:
     """Mark てる and でる in place of ている and でいる."""
     for index, token in enumerate(unit.tokens):
-        if token.normal == "てる" and token.is_a("助動詞"):
+        # A row of the kana table (て / テ) has none.
+        if token.normal == "てる" and token.is_a("助動詞") and token.surface[0] in "てで" and index:
             yield Mark(token.start, token.end, f"{token.surface[0]}い{token.surface[1:]}")
         elif token.lemma in ("ない", "無い") and index and unit.tokens[index - 1].is_a("助詞", "接続助詞"):
             particle = unit.tokens[index - 1]
@@ -143,7 +144,8 @@ def _conjugation(verb: str) -> str:
 def _drops_ra(token: Token) -> bool:
     # 取れる belongs to 取る (five rows) and is right, 見れる to 見る (one row) and is not.
     base = token.lemma.removesuffix("れる") + "る"
-    return token.normal != token.lemma and _conjugation(base).startswith(("上一段", "下一段", "カ行変格"))
+    # くれる and いれる (呉れる, 入れる) are whole verbs, written in kana.
+    return not token.normal.endswith("れる") and _conjugation(base).startswith(("上一段", "下一段", "カ行変格"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ _HALFWIDTH_KANA = re.compile("[\uff66-\uff9f]+")
 _FULLWIDTH = {"digits": "０-９", "letters": "Ａ-Ｚａ-ｚ"}
 _STRAY = re.compile(f"(?<=[{JAPANESE}])[A-Za-zＡ-Ｚａ-ｚ](?=[{JAPANESE}\u2212－])")
 _COMMON_TAILS = re.compile(
-    "軸|値|検定|座標|方向|成分|番目|近傍|乗|次|型|個|回|倍|点|側|面|線|版|行|列|項|章|地点|社|氏|案|君|さん|言語|分布|進"
+    "軸|値|検定|座標|方向|成分|番目|近傍|乗|次|型|個|回|倍|点|側|面|線|版|行|列|項|章|地点|社|氏|案|君|さん|言語|ファイル|分布|進"
 )
 # No word is longer; Sudachi refuses a run that is very long.
 _LONGEST = 100

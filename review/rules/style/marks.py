@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from hub.core.texts import Text
 from knowledge.text.folding import normalise
 from review.rules.style.base import WITH_HEADINGS, Mark, Params, pattern_rule, text_rule, unit_rule
+from review.rules.style.code import without_code, without_comparisons, without_records
 from review.rules.style.reading import JAPANESE, JAPANESE_LETTER, Unit, UnitKind
 
-_QUOTED_OR_ASKED = re.compile(r"「[^「」]*+」|『[^『』]*+』|[!！?？]")
+# Quotations, one inside another too; a half-width mark behind a Latin letter or a blank is a program's: string?, #REF!
+_QUOTED_OR_ASKED = re.compile(r"「(?:[^「」]|「[^「」]*+」)*+」|『[^『』]*+』|[！？]|(?<=[^\x00-\x7f])[!?]")
+# What a screen asks its user, with the sign that a drawing of the screen gives it.
+_ASKED_OF_USER = re.compile(r"[^。！？!?]{0,100}(?:ます|です|せん|ました|でしょう)か[？?]")
+_OFTEN = 3
 _WIDE = f"{JAPANESE}「」『』（）［］【】〈〉《》、。・！？〜～：；…"
 _FULL = {"!": "！", "?": "？", ":": "：", "~": "〜", "･": "・"}
 # Both 〜 U+301C and ～ U+FF5E are in use for the wave dash and are both full width.
@@ -30,11 +36,8 @@ _DISCOURAGED_NAMES = {
 # Between names in Latin letters a comma with a blank is theirs.
 _COMMA = re.compile(f"(?<=[{_WIDE}])(?:,(?!\\d| [A-Za-z])|,(?=\\d*[{JAPANESE}])|，)|(?<=[A-Za-z0-9])，(?=[{_WIDE}])")
 _PERIOD = re.compile(f"(?<=[{_WIDE}])(?:\\.(?![A-Za-z0-9.])|．(?![０-９0-9]))|(?<=[A-Za-z0-9])．(?=[{_WIDE}]|$)")
-# What is code whatever words stand in it: a type or a call, ENUM(日, 週), and a table's column, 組織．組織ID.
-_CODE = re.compile(
-    r"(?<![A-Za-z0-9_])[A-Za-z_][A-Za-z0-9_]*+\([^()\n]{0,200}\)"
-    r"|(?<![ァ-ヴー一-龯々])[ァ-ヴー一-龯々]++[.．][ァ-ヴー一-龯々]++[A-Za-z]*+(?=[\s=<>、，,)）]|$)"
-)
+# The point behind the number of an item: １．概要, (2)．
+_NUMBERED = re.compile(r"\s*[(（]?[0-9０-９A-Za-z]{1,3}[)）]?．")
 _IN_NUMBER = re.compile(r"(?<=[0-9A-Za-z])[，．](?=[\s]?[0-9A-Za-z])")
 _STOP_BEFORE_CLOSING = re.compile("[。｡](?=[」』）)])")
 _HALF_STOP = re.compile("[｡､]")
@@ -68,12 +71,21 @@ def mark_width(unit: Unit, params: Params) -> Iterator[Mark]:
             yield Mark(*match.span(), "".join(_FULL[character] for character in match[0]))
 
 
-@unit_rule("style.exclamation_question", defaults={"marks": ("!", "！", "?", "？")}, by_default=False, skips_named=True)
-def exclamation_question(unit: Unit, params: Params) -> Iterator[Mark]:
-    """Mark every exclamation or question mark outside of 「」, which say what others write. ``marks``: which."""
-    for match in _QUOTED_OR_ASKED.finditer(unit.plain):
-        if match[0] in params["marks"] and unit.is_japanese:
-            yield Mark(*match.span())
+@text_rule("style.exclamation_question", defaults={"marks": ("!", "！", "?", "？")}, by_default=False, skips_named=True)
+def exclamation_question(units: tuple[Unit, ...], params: Params) -> Iterator[tuple[Unit, Mark]]:
+    """Mark every exclamation or question mark in the writer's own words. ``marks``: which.
+
+    Not his own are quotations in 「」, code, a line that asks the user something (削除しますか？), and lines that stand
+    three times word for word: names and labels.
+    """
+    lines = Counter(unit.plain.strip() for unit in units)
+    for unit in units:
+        line = unit.plain.strip()
+        if not unit.is_japanese or lines[line] >= _OFTEN or _ASKED_OF_USER.fullmatch(line):
+            continue
+        for match in _QUOTED_OR_ASKED.finditer(without_code(unit.plain)):
+            if match[0] in params["marks"]:
+                yield unit, Mark(*match.span())
 
 
 @unit_rule("style.discouraged_mark", defaults={"marks": tuple(_DISCOURAGED)}, by_default=False, skips_named=True)
@@ -87,10 +99,11 @@ def discouraged_mark(unit: Unit, params: Params) -> Iterator[Mark]:
 
 @unit_rule("style.punctuation", skips_named=True)
 def punctuation(unit: Unit, params: Params) -> Iterator[Mark]:
-    """Mark commas and full stops that are not those of Japanese, code apart."""
-    text = _CODE.sub(lambda match: " " * len(match[0]), unit.plain)
+    """Mark commas and full stops that are not those of Japanese, code and data apart."""
+    text = without_code(without_records(unit.plain))
+    numbered = _NUMBERED.match(text)
     for pattern, wanted in ((_COMMA, "、"), (_PERIOD, "。"), (_HALF_STOP, None)):
-        for match in pattern.finditer(text):
+        for match in pattern.finditer(text, numbered.end() if numbered else 0):
             yield Mark(*match.span(), wanted or normalise(match[0]))
 
 
@@ -219,7 +232,7 @@ def _match(text: str, pair: str) -> Iterator[_Bracket]:
 
 
 def _without_other_uses(text: str) -> str:
-    text = _NAMED_SIGN.sub(lambda match: " " * len(match[0]), text)
+    text = without_comparisons(_NAMED_SIGN.sub(lambda match: " " * len(match[0]), text))
     for pattern in (_APOSTROPHE, _NO_ANGLE, _ENTRY):
         text = pattern.sub(lambda match: re.sub(r"[<>'()（）]", " ", match[0]), text)
     return text

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from knowledge.text.folding import normalise
 from knowledge.text.numerals import read_numeral
 from review.rules.style.base import Mark, Params, unit_rule
+from review.rules.style.code import without_code
 from review.rules.style.reading import Unit
 from review.types import Severity
 
@@ -86,8 +87,8 @@ def counter_ka(unit: Unit, params: Params) -> Iterator[Mark]:
 
 @unit_rule("style.number_separators", skips_named=True)
 def number_separators(unit: Unit, params: Params) -> Iterator[Mark]:
-    """Mark decimal commas and grouping points."""
-    for match in _DECIMAL_COMMA.finditer(unit.plain):
+    """Mark decimal commas and grouping points, code apart."""
+    for match in _DECIMAL_COMMA.finditer(without_code(unit.plain)):
         yield Mark(*match.span(), match[0].replace(",", "."))
     for match in _GROUPED_BY_POINT.finditer(unit.plain):
         yield Mark(*match.span(), match[0].replace(".", ","))

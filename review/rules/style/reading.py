@@ -15,6 +15,7 @@ from knowledge.text.morphology import MAX_INPUT_CHARACTERS, tokenizer
 from knowledge.text.sentences import sentence_ends
 from knowledge.text.tables import read_table
 from knowledge.types.documents import Block, BlockKind
+from review.rules.style.code import code_lines
 from review.rules.style.markup import ADDRESS, PLACEHOLDER, Visible, images, read_inline
 
 JAPANESE = "々〇〻\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
@@ -25,8 +26,9 @@ _ITEM = re.compile(r"^[ \t>]*(?:[-*+]|\d{1,9}[.)])(?:[ \t]+(?:\[[ xX]\][ \t]+)?|
 _FENCED = re.compile(r"^[ \t>]*(```+|~~~+).*?(?:^[ \t>]*\1[^\n]*$|\Z)", re.M | re.S)
 _LINE_LEAD = re.compile(r"\n[ \t>]+")
 # Lines that stand by themselves though no empty line parts them: bullets, indented paragraphs, **label**: value.
+# Bullets of the font Wingdings are read as letters: l, n, u.
 _BULLET_LINE = re.compile(
-    r"\n(?=[ \t\u3000]*[・●○■□◆◇▪•※])|\n[ \t]*(?=\u3000)|\n[ \t>]*\n"
+    r"\n(?=[ \t\u3000]*(?:[・●○■□◆◇▪•※]|[lnu] \S))|\n[ \t]*(?=\u3000)|\n[ \t>]*\n"
     r"|\n(?=\*\*[^*\n]{1,40}(?:\*\*[ \t]*[:：]|[:：]\*\*))"
 )
 # A row of a sheet is a line by itself.
@@ -198,8 +200,10 @@ def _paragraph_units(text: str, block: Block, group: int) -> Iterator[Unit]:
     kind = UnitKind.CAPTION if block.kind is BlockKind.CAPTION else UnitKind.BODY
     if text[block.start] == ">":
         kind = UnitKind.QUOTE
-    for start, end in _pieces(text, block.start, block.end, _LINE_END if block.sheet else _BULLET_LINE):
-        yield _unit(text, start, end, kind, group)
+    between = _LINE_END if block.sheet else _BULLET_LINE
+    for start, end in _without(code_lines(text, block.start, block.end), block.start, block.end):
+        for piece in _pieces(text, start, end, between):
+            yield _unit(text, *piece, kind, group)
 
 
 def _list_units(text: str, block: Block, group: int) -> Iterator[Unit]:

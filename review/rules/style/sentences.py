@@ -12,6 +12,8 @@ from review.rules.style.base import WITH_HEADINGS, Mark, Params, text_rule, unit
 from review.rules.style.markup import ADDRESS, PLACEHOLDER
 from review.rules.style.reading import Sentence, Token, Unit, UnitKind
 
+# A drawing's arrows, A → B / B → C, names parted by strokes, a line of the table of contents are no sentence.
+_LISTED = re.compile(r"→[^→]*→|(?:(?:／| / )(?:(?!／| / )[^\n])*+){4}|[.…・‥]{8}")
 _NOMINAL = frozenset({"名詞", "代名詞", "接尾辞", "接頭辞", "記号"})
 _ASCII_WORD = re.compile(r"[A-Za-z0-9]")
 _KANA_OR_KANJI = re.compile("[\u3041-\u3096\u4e00-\u9fff]")
@@ -34,12 +36,11 @@ _QUOTED = re.compile(r"「[^「」]*」|『[^『』]*』|“[^“”]*”|\"[^\"
 
 @unit_rule("style.sentence_length", defaults={"max": 100})
 def sentence_length(unit: Unit, params: Params) -> Iterator[Mark]:
-    """Mark sentences with more than ``max`` characters."""
+    """Mark sentences with more than ``max`` characters, lists of names and drawings in a line apart."""
     for sentence in unit.short_sentences:
         length = sentence.end - sentence.start
-        # A drawing's arrows, A → B / B → C, are no sentence.
-        is_flow = unit.plain.count("→", sentence.start, sentence.end) > 1
-        if length > params["max"] and unit.is_japanese and not is_flow:
+        is_listed = _LISTED.search(unit.plain, sentence.start, sentence.end)
+        if length > params["max"] and unit.is_japanese and not is_listed:
             yield Mark(sentence.start, sentence.end, values={"length": length, "limit": params["max"]})
 
 
