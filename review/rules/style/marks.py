@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -11,13 +10,14 @@ from hub.core.texts import Text
 from knowledge.text.folding import normalise
 from review.rules.style.base import WITH_HEADINGS, Mark, Params, pattern_rule, text_rule, unit_rule
 from review.rules.style.code import without_code, without_comparisons, without_records
-from review.rules.style.reading import JAPANESE, JAPANESE_LETTER, Unit, UnitKind
+from review.rules.style.reading import JAPANESE, JAPANESE_LETTER, Unit, UnitKind, repeated
 
 # Quotations, one inside another too; a half-width mark behind a Latin letter or a blank is a program's: string?, #REF!
-_QUOTED_OR_ASKED = re.compile(r"「(?:[^「」]|「[^「」]*+」)*+」|『[^『』]*+』|[！？]|(?<=[^\x00-\x7f])[!?]")
+_QUOTED_OR_ASKED = re.compile(
+    r"「(?:[^「」]|「[^「」]*+」)*+」|『[^『』]*+』|\"[^\"\n]*+\"|“[^“”\n]*+”|[！？]|(?<=[^\x00-\x7f])[!?]"
+)
 # What a screen asks its user, with the sign that a drawing of the screen gives it.
 _ASKED_OF_USER = re.compile(r"[^。！？!?]{0,100}(?:ます|です|せん|ました|でしょう)か[？?]")
-_OFTEN = 3
 _WIDE = f"{JAPANESE}「」『』（）［］【】〈〉《》、。・！？〜～：；…"
 _FULL = {"!": "！", "?": "？", ":": "：", "~": "〜", "･": "・"}
 # Both 〜 U+301C and ～ U+FF5E are in use for the wave dash and are both full width.
@@ -75,13 +75,13 @@ def mark_width(unit: Unit, params: Params) -> Iterator[Mark]:
 def exclamation_question(units: tuple[Unit, ...], params: Params) -> Iterator[tuple[Unit, Mark]]:
     """Mark every exclamation or question mark in the writer's own words. ``marks``: which.
 
-    Not his own are quotations in 「」, code, a line that asks the user something (削除しますか？), and lines that stand
+    Not his own are quotations, code, a line that asks the user something (削除しますか？), and lines that stand
     three times word for word: names and labels.
     """
-    lines = Counter(unit.plain.strip() for unit in units)
+    names = repeated(units)
     for unit in units:
         line = unit.plain.strip()
-        if not unit.is_japanese or lines[line] >= _OFTEN or _ASKED_OF_USER.fullmatch(line):
+        if not unit.is_japanese or line in names or _ASKED_OF_USER.fullmatch(line):
             continue
         for match in _QUOTED_OR_ASKED.finditer(without_code(unit.plain)):
             if match[0] in params["marks"]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
@@ -35,6 +36,7 @@ _BULLET_LINE = re.compile(
 _LINE_END = re.compile(r"\n")
 # A line that draws boxes or arrows is a picture, whatever words stand in it.
 _DRAWING = re.compile("[\u2500-\u257f]")
+_OFTEN = 3
 _CELL_TEXT = re.compile(r"(?<=>)[^<>]+(?=<)")
 
 
@@ -138,6 +140,12 @@ class StyleText:
 
     text: str
     units: tuple[Unit, ...]
+
+
+def repeated(units: tuple[Unit, ...]) -> frozenset[str]:
+    """Return what stands three times word for word: names, labels and what each screen says, no running text."""
+    lines = Counter(unit.plain.strip() for unit in units)
+    return frozenset(line for line, count in lines.items() if count >= _OFTEN)
 
 
 @lru_cache(maxsize=2)

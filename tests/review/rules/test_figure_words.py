@@ -10,7 +10,7 @@ from knowledge.text.figure_words import LABEL
 from review.types import RuleInput
 from tests.review.markdown import outcome_of, rule_input
 
-SHOWN = "プロジエクトを登録しました。CRMへ送りました。"
+SHOWN = "プロジエクトを登録します。CRMへ送ります。"
 
 
 def screens(*, ocr: float | None) -> RuleInput:

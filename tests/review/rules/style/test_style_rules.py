@@ -14,6 +14,7 @@ POINTS_AT = [
     ("style.punctuation", "窓口で受け付け,結果を送る．次に記録する。", [",", "．"]),
     ("style.mixed_tone", "受付時に本人を確認します。結果は台帳に記録する。次に通知します。", ["する"]),
     ("style.mixed_tone", "# 概要です\n\n# 目的である\n", ["ある"]),
+    ("style.mixed_tone", "- 台帳に書く。\n- 一覧を見る。\n- 結果はログに残ります。\n", ["ます"]),
     ("style.sentence_length", "申請者は、" + "様式に定める事項を記載した書面を添えて" * 6 + "提出する。", None),
     ("style.comma_count", "本書は、機能を、利用者が、迷わずに、使えるように書く。", ["、"]),
     ("style.doubled_conjunction", "まず申請する。また、写しを送る。確認を待つ。また、電話でも伝える。", ["また"]),
@@ -74,7 +75,7 @@ POINTS_AT = [
     ("style.ascii_comma_count", "氏名,住所,電話,職業,年齢を書く。", [","]),
 ]
 LEFT_ALONE = [
-    ("style.exclamation_question", "貸出を取り消しますか？\n"),
+    ("style.exclamation_question", '貸出を取り消しますか？\n\n確認（"本当に消してもよいですか？"）を示す。\n'),
     ("style.exclamation_question", "- 一覧 list.html?page=1 を開く。\n- 備考 (string?) は空でよい。\n- 在庫 #REF!\n"),
     ("style.exclamation_question", "# らくらく貸出！\n\n## らくらく貸出！\n\n### らくらく貸出！\n"),
     ("style.exclamation_question", "確認画面に「備品「コード: 名称」を返却しますか？」と表示する。"),
@@ -90,6 +91,14 @@ LEFT_ALONE = [
     ("style.ra_dropping", "係員が渡してくれた。文字列をいれる。"),
     ("style.i_dropping", "| 読み | 仮名 |\n|---|---|\n| て | テ |\n"),
     ("style.stray_letter", "入力はcファイルに書く。"),
+    ("style.mixed_tone", "貸出を登録する。\n\n貸出を登録しました\n\n返却日を入力してください\n\n名前が違います\n"),
+    ("style.mixed_tone", "一覧に戻る。\n\n備品「{備品名}」は貸出中です。\n"),
+    (
+        "style.mixed_tone",
+        "| 番号 | 文言 |\n|---|---|\n| E1 | 登録しました。 |\n| E2 | 氏名を入力してください。 |\n| E3 | 必須です。 |\n"
+        "| E4 | 一覧に戻る。 |\n| E5 | 台帳に書く。 |\n",
+    ),
+    ("style.mixed_tone", "画面に注意を示す。\n" + "\n試験用の画面です。\n" * 4),
     ("style.list_stop", "- 主な確認先:\n- 窓口を見る。\n- 台帳を見る。\n"),
     ("style.number_separators", "FR-40〜42,45 と FR-20〜24,30〜34 を満たす。"),
     ("style.mixed_tone", "- 登録すると「登録しました」と示す。\n- 誤りなら 文言「名前が違います」\n- 一覧に戻る。\n"),
