@@ -11,6 +11,7 @@ from hub.core.texts import Text
 from knowledge.text.folding import narrow
 from knowledge.text.identifier_shapes import conventions as identifier_conventions
 from knowledge.text.identifiers import read_families
+from knowledge.text.morphology import tokenizer
 from knowledge.text.outline import apparatus, inside, place, unnumbered_title
 from knowledge.text.tables import read_tables
 from review.rules.base import counted, finding, listed, quoted, rule, shipped, skipped
@@ -41,7 +42,10 @@ _BRACKETED = re.compile(r"(?P<noun>[一-龯々ァ-ヴー]{2})[ \t]?[(（](?P<wor
 _JAPANESE = re.compile(r"[ぁ-ヿ一-龯]")
 _GLOSSARY = re.compile(r"用語|略語|略称|定義|glossary|abbreviation|terms", re.IGNORECASE)
 # What stands for any number or name: XX件, YYYY年.
-_HOLDS_A_PLACE = re.compile(r"X+|Y+|Z+|N+")
+_HOLDS_A_PLACE = re.compile(r"X+|Y+|Z+|N+|MM|DD|HH|SS")
+_COMPANY = re.compile(r"(?:株式会社|有限会社|合同会社|[(（]株[)）])[ \t]?([A-Z][A-Z0-9]{1,5})")
+_KATAKANA = re.compile("[ァ-ヴ]")
+_NAMING_HEAD = re.compile(r"論理名|物理名|項目名|カラム名|列名|名称")
 _NUMBERED = re.compile(r"[A-Z]{1,2}[0-9]{1,4}")
 
 
@@ -167,6 +171,7 @@ def _used(target: RuleInput) -> dict[str, list[Span]]:
     families = read_families(target.text, target.sections, target.blocks)
     known |= {part for family in families for part in family.prefix.split("-")}
     masked = narrow(read_prose(target.text, target.blocks).masked)
+    known |= set(_COMPANY.findall(masked))
     skipped = apparatus(target.text, target.sections)
     found: dict[str, list[Span]] = {}
     for match in _ABBREVIATION.finditer(masked):
@@ -176,11 +181,24 @@ def _used(target: RuleInput) -> dict[str, list[Span]]:
             or _NUMBERED.fullmatch(word)
             or _HOLDS_A_PLACE.fullmatch(word)
             or inside(skipped, match.start())
+            or _is_word(word.rstrip("0123456789"))
         ):
             continue
         if _stands_in_japanese(masked, match):
             found.setdefault(word, []).append(Span(start=match.start(), end=match.end()))
     return found
+
+
+@lru_cache(maxsize=1024)
+def _is_word(letters: str) -> bool:
+    """Tell whether the letters are an English word in capitals (CHECK, STEP), as the dictionary has it.
+
+    It has words as katakana, or in small letters; abbreviations in capitals, or not at all.
+    """
+    found = tokenizer().tokenize(letters)
+    if len(found) != 1 or found[0].is_oov():
+        return False
+    return bool(_KATAKANA.search(found[0].normalized_form())) or found[0].dictionary_form() != letters
 
 
 def _stands_in_japanese(masked: str, match: re.Match[str]) -> bool:
@@ -191,7 +209,10 @@ def _stands_in_japanese(masked: str, match: re.Match[str]) -> bool:
 
 
 def _explained(target: RuleInput | RelatedDocument) -> set[str]:
-    """Return the abbreviations that stand in a glossary, before or in brackets with a full name, or after とは."""
+    """Return the abbreviations that stand in a glossary, before or in brackets with a full name, or after とは.
+
+    And those that a formula or a title defines (ABC分析（累計比率法）), and columns' names beside what they are called.
+    """
     plain = narrow(target.text)
     found = {
         word
@@ -199,6 +220,8 @@ def _explained(target: RuleInput | RelatedDocument) -> set[str]:
             r"([A-Z][A-Z0-9]{1,5})[ \t]*[(（][^()（）\n]{3,80}[)）]",
             r"[(（][^()（）\n]{0,40}?(?:以下[、,]?[「「]?|略称|略[:：]?)?[「『]?([A-Z][A-Z0-9]{1,5})[」』]?(?:と(?:いう|する|呼ぶ|略す)|。)?[^()（）\n]{0,6}[)）]",
             r"([A-Z][A-Z0-9]{1,5})[」』]?[ \t]*(?:とは|は、?[^。\n]{2,60}(?:の略|を指す|のこと|を意味))",
+            r"^[ \t#0-9.]{0,20}([A-Z][A-Z0-9]{1,5})[一-龯々ァ-ヴー]{0,8}[ \t]*[(（][^()（）\n]{3,80}[)）][:：]?[ \t]*$",
+            r"(?<![A-Za-z0-9_])([A-Z][A-Z0-9]{1,5})[ \t]*[=＝][ \t]*[^\s=＝]",
             r"^[ \t]*(?:[-*+|][ \t]*)*\**([A-Z][A-Z0-9]{1,5})\**[ \t]*(?:[:：]|[-–—][ \t])[ \t]*[^\s|]",
         )
         for word in re.findall(pattern, plain, re.MULTILINE)
@@ -207,6 +230,10 @@ def _explained(target: RuleInput | RelatedDocument) -> set[str]:
     for table in read_tables(target.text, target.blocks):
         if any(_GLOSSARY.search(cell.text) for cell in table.header.cells):
             found |= {narrow(cell.text) for row in table.rows for cell in row.cells[:2]}
+        elif any(_NAMING_HEAD.search(cell.text) for cell in table.header.cells):
+            found |= {
+                narrow(cell.text).strip().upper() for row in table.rows for cell in row.cells if cell.text.strip()
+            }
     for section in target.sections:
         if _GLOSSARY.search(unnumbered_title(section.title)):
             found |= set(_ABBREVIATION.findall(plain[section.body_start : section.end]))

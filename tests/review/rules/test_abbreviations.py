@@ -30,6 +30,11 @@ def test_abbreviations_explained_nowhere_are_one_finding_with_counts():
         "Access Control List (ACL) を使う。ACLで守る。",
         "ACLで守る。\n\n## 用語\n\n| 用語 | 説明 |\n|---|---|\n| ACL | アクセス制御の一覧 |",
         "成功時は「XX件を登録しました」と示し、NN回まで試す。",
+        "STEP1で申請する。CHECK制約を置く。色はGREENとする。",
+        "PQR分析で並べる。\n\n#### 2.1 PQR分析（変動の大きさ）\n\n本文。",
+        "RVQで割る。\n\nRVQ = 上位 - 下位",
+        "PWを確認する。\n\n| 論理名 | 物理名 |\n|---|---|\n| パスワード | pw |",
+        "株式会社PQRシステムに頼む。PQRの窓口に聞く。",
         "ACLで守る。\n\n## 略語一覧\n\n- ACL: アクセス制御の一覧",
     ],
 )
