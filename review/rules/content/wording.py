@@ -24,6 +24,9 @@ from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span
 
 _NUMBER_BEFORE = re.compile(r"[0-9０-９一二三四五六七八九十百千万億]+\s*[^\s0-9、。]{0,4}$")
 _LABEL_LINE = re.compile(r"\W{0,4}(?P<label>\w[^\n:：*]{0,20}?)\**+\s*+[:：]?\**+")
+# A word that is set equal to something, or stands between strokes: ＝適正、 A／適正／B.
+_VALUE = re.compile(r"[＝=:：／/→]\w+[、。,／/|\s)）]")
+_SAID = re.compile(r"\w")
 _PLACES_SHOWN = 20
 _NEAR = 8
 _WORDS_SHOWN = 5
@@ -86,12 +89,13 @@ class _Reader:
         """Yield the expressions of one class in document order, none twice."""
         last_end = -1
         own_columns = self._named_by(re.compile(entry["columns"])) if "columns" in entry else []
+        told = list(self._beside(re.compile(entry["told_beside"]))) if "told_beside" in entry else []
         for start, end in sorted({*self._by_word(entry), *self._by_surface(entry)}, key=lambda s: (s[0], -s[1])):
             if start < last_end or inside(self._skipped, start) or inside(self._prose.quoted, start):
                 continue
             last_end = end
             word = self._target.text[start:end]
-            if self._is_told(entry, start, end):
+            if self._is_told(entry, start, end) or _is_within(told, start):
                 continue
             obliges = self._obliges(start) or _is_within(own_columns, start)
             obliges = obliges or (entry["code"] in self._design_classes and self._designs(start))
@@ -119,12 +123,14 @@ class _Reader:
         return True
 
     def _is_settled(self, word: Word, following: Word | None) -> bool:
-        """以下「利用者等」という defines a name, and 適切性, 十分条件 are terms, no vague adverbs."""
+        """以下「利用者等」という defines a name; 適切性, 十分条件 are terms, ＝適正、 is a value: no vague adverbs."""
         after = self._prose.masked[word.end : word.end + 12]
         if re.match(r"[」』]?[）)]?\s*(?:という|と総称|といい)", after):
             return True
+        if word.word_class != "形状詞":
+            return False
         is_term = following is not None and following.start == word.end and following.word_class in ("接尾辞", "名詞")
-        return word.word_class == "形状詞" and is_term
+        return is_term or _VALUE.match(self._prose.masked[word.start - 1 : word.end + 1]) is not None
 
     @staticmethod
     def _inflected_end(word: Word, following: Word | None) -> int:
@@ -182,6 +188,14 @@ class _Reader:
             columns = [i for i, cell in enumerate(table.header.cells) if titles.search(cell.text)]
             for row in table.rows:
                 yield from ((row.cells[i].start, row.cells[i].end) for i in columns if i < len(row.cells))
+
+    def _beside(self, titles: re.Pattern[str]) -> Iterator[tuple[int, int]]:
+        """Yield the cells of rows that say something in the one column of that name, itself apart."""
+        for table in read_tables(self._target.text, self._target.blocks):
+            columns = [i for i, cell in enumerate(table.header.cells) if titles.search(cell.text)]
+            for row in table.rows if len(columns) == 1 else ():
+                if columns[0] < len(row.cells) and _SAID.search(row.cells[columns[0]].text):
+                    yield from ((cell.start, cell.end) for i, cell in enumerate(row.cells) if i != columns[0])
 
     def _identified_lines(self) -> set[int]:
         """Return the starts of lines that define a requirement id: the whole row is one. Those of risks are none."""

@@ -113,6 +113,23 @@ def test_an_expected_result_has_to_say_what_is_seen():
     assert by_class(table + "| 1 | 集計 | 正しく表示される |\n") == {}
 
 
+def test_what_another_cell_of_the_row_expects_decides_a_test():
+    table = "# テスト仕様書\n\n| 番号 | 確認内容 | 期待結果 | 判定 |\n|---|---|---|---|\n"
+
+    rows = "| 1 | 貸出数が正しく読める | 12 | OK |\n| 2 | 返却日が正しく消える |  | OK |\n"
+    last = "| 3 | 返却日 | 5月2日として正しく出る | |\n"
+    (found,) = outcome_of("wording.ambiguous", rule_input(table + rows + last, document_type="test_plan")).findings
+
+    assert found.data["expressions"] == {"正しく": 1}
+
+
+def test_a_value_of_that_name_and_a_compound_are_not_vague():
+    text = "# 設計書\n\n## 1. 機能要件\n\n貸出＝適正、返却＝要確認とすること。その他備品の一覧を開けること。\n"
+
+    assert findings(text) == ()
+    assert findings(text.replace("その他備品", "その他必要な備品"))
+
+
 def test_an_expected_result_that_leaves_two_answers_open_decides_no_test():
     text = "# 試験\n\n#### 1: 権限\n\n**手順**:\n\n1. または、開く。\n\n**期待結果**:\n\n- 拒まれる\n- または、戻る\n"
     rows = "| 項目 | 期待結果 |\n|---|---|\n| 削除 | 204/200が返る |\n| 取得 | 200 が返る |\n"
