@@ -23,6 +23,8 @@ _DEFERRED = re.compile(
     r"(?:「[^」\n]{2,40}」|[\w.-]{1,60}\.(?:xlsx?|docx?|pptx?|pdf|md|csv))[」』]?[^。\n]{0,6}(?:に記載|に示す|に定め|を参照|のとおり|による)"
     r"(?!予定)"
 )
+# What a matrix says of a row and a column.
+_MARK = re.compile("[○◯〇●◎×✕✓✔☑△▲]")
 _DRAWING = re.compile(r"[\u2500-\u257f]")
 _TABLE_RULE = re.compile(r"[\s|:\-]+")
 _LIST_MARK = re.compile(r"^\s*(?:[-*+]|\d+[.)]|>|□|☐|■|●|・)?\s*(?:\[[ xX]\]\s*)?")
@@ -57,7 +59,8 @@ def has_substance(source: str, kind: BlockKind) -> bool:
     lines = [line for line in plain.splitlines() if not _TABLE_RULE.fullmatch(line)]
     if kind is BlockKind.TABLE and not plain.lstrip().startswith("<"):
         cells = [[cell.strip() for cell in line.strip().strip("|").split("|")] for line in lines[1:]]
-        return any(not _PLACEHOLDER.fullmatch(cell) for row in cells for cell in (row[1:] or row))
+        said = (cell for row in cells for cell in (row[1:] or row))
+        return any(not _PLACEHOLDER.fullmatch(cell) or _MARK.fullmatch(cell) for cell in said)
     stated = (_LIST_MARK.sub("", line).strip(" *_()[]<>") for line in lines)
     return any(not _PLACEHOLDER.fullmatch(line) or _DEFERRED.search(line) for line in stated)
 

@@ -100,10 +100,16 @@ def _is_put_aside(texts: list[str]) -> bool:
 
 
 def _first_entry(grid: list[list[str]]) -> int:
-    """Return the first line that is no header: a sheet's header may have several, whose first cell is empty."""
+    """Return the first line that is no header: a sheet's header may have several, whose first cell is empty.
+
+    Below a title that leaves most of its line empty the names of the columns fill theirs.
+    """
     if not grid[0] or not grid[0][0]:
-        return 1
-    return next((line for line in range(1, len(grid)) if grid[line] and grid[line][0]), len(grid))
+        first = next((line for line in range(1, len(grid)) if grid[line] and grid[line][0]), len(grid))
+        is_titled = all(2 * sum(map(bool, texts)) < len(texts) for texts in grid[:first])
+        has_names = is_titled and first + 1 < len(grid) and all(map(_WORDS.search, grid[first]))
+        return first + has_names
+    return 1
 
 
 def _heads(lines: list[list[str]]) -> list[str]:

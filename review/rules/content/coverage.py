@@ -21,6 +21,7 @@ from review.rules.base import finding, quoted, rule, skipped
 from review.rules.certainty import UNDECIDED
 from review.rules.content.blank_cells import DASH, blank_cells
 from review.rules.content.due import Elsewhere, left_to_others, topic_of_instructions
+from review.rules.content.empty_headings import contents_entries, empty_runs, says_itself
 from review.rules.content.left_out import undescribed_members
 from review.rules.content.nearest import is_hardly_known, nearest_lines
 from review.rules.content.unfilled import Unfilled, unfilled_parts
@@ -80,13 +81,17 @@ def empty_section(target: RuleInput) -> RuleOutcome:
     first_text = _first_text(target)
     topics = {each.span[0]: each.topic for each in _judged(target) if each.status is CoverageStatus.EMPTY and each.span}
     wanted = set(target.params.get("topics", ()))
+    reported = [section for section in sections if _is_reported_empty(section, empty, first_text, target.title)]
     findings = tuple(
-        _empty_finding(section, topics.get(section.start), target)
-        for section in sections
-        if _is_reported_empty(section, empty, first_text, target.title)
-        and (section.start in topics or (not wanted and not _says_none(section, target)))
+        _empty_finding(section, topics[section.start], target) for section in reported if section.start in topics
     )
-    parts = () if wanted else tuple(_parts(target))
+    entries = contents_entries(target.sections, contents)
+    others = [
+        each
+        for each in reported
+        if each.start not in topics and each.id not in entries and not _says_none(each, target)
+    ]
+    parts = () if wanted else (*empty_runs(others, target), *_parts(target))
     unfilled = tuple(map(_unfilled_finding, _told_once(parts)))
     return RuleOutcome(findings=(*findings, *unfilled), examined=len(sections))
 
@@ -135,7 +140,9 @@ def _empty_ids(target: RuleInput) -> frozenset[str]:
     return frozenset(
         section.id
         for section in target.sections
-        if section.id not in titles and not has_content(target.text, target.blocks, section.body_start, section.end)
+        if section.id not in titles
+        and not says_itself(section)
+        and not has_content(target.text, target.blocks, section.body_start, section.end)
     )
 
 
@@ -278,16 +285,16 @@ def _example(topic: Topic, target: RuleInput) -> str:
     return topic.example_polite if is_polite(target.text, target.blocks) else topic.example
 
 
-def _empty_finding(section: Section, topic: Topic | None, target: RuleInput) -> FindingDraft:
+def _empty_finding(section: Section, topic: Topic, target: RuleInput) -> FindingDraft:
     return finding(
         EMPTY,
-        severity=Severity(topic.severity) if topic else Severity.MINOR,
+        severity=Severity(topic.severity),
         key=section.title,
         evidence=(heading_span(target.text, section),),
-        data={"topic": topic.code if topic else None, "section": section.title},
-        texts="expected" if topic else "finding",
-        words={"title": section.title, "elements": _elements(topic) if topic else ""},
-        example=_example(topic, target) if topic else None,
+        data={"topic": topic.code, "section": section.title},
+        texts="expected",
+        words={"title": section.title, "elements": _elements(topic)},
+        example=_example(topic, target),
     )
 
 

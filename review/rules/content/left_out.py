@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from knowledge.text.folding import fold_compact
 from knowledge.text.outline import apparatus, inside, unnumbered_title
 from knowledge.text.structure import section_at
-from knowledge.text.tables import Cell, Table, read_tables
+from knowledge.text.tables import Cell, Row, Table, read_tables
 from knowledge.types.documents import Section
 from review.rules.consistency.quantities import name_column
 from review.rules.content.unfilled import Unfilled
@@ -23,6 +23,7 @@ _NAME_HEAD = re.compile(
     r"(?:.{0,8}(?:名称?|ファイル|対象|画面|機能|帳票|テーブル|モジュール|バッチ|API|コンポーネント))$", re.I
 )
 _MARKS = re.compile(r"[`*_\[\]「」]|\([^()]*\)|（[^（）]*）")
+_CODE = re.compile(r"[A-Za-z]{2,8}[-_]?[0-9]{2,5}")
 _SHORTEST, _FEWEST, _LEAST = 3, 3, 0.6
 _LABEL = r"(?m)^[ \t]*(?:[-*+・■●◆○]|[0-9]+[.)．])?[ \t]*[*`「【]*{name}[*`」】]*[ \t]*(?:[:：（(]|$)"
 
@@ -38,9 +39,13 @@ def undescribed_members(target: RuleInput) -> Iterator[Unfilled]:
         title = unnumbered_title(section.title)
         if not _LIST.search(title) or _OF_OTHERS.search(title):
             continue
-        members = {name: cell for cell in _names(table) if len(name := _name(cell.text)) >= _SHORTEST}
+        at = table.column(_NAME_HEAD)
+        at = name_column(table) if at is None else at
+        cells = [row.cells[at] for row in table.rows if at < len(row.cells)]
+        members = {name: cell for cell in cells if len(name := _name(cell.text)) >= _SHORTEST}
         others = [each for each in titles if each[0] is not section and each[1]]
-        described = {name for name in members if _has_section(name, others)}
+        codes = {_name(row.cells[at].text): _codes(row) for row in table.rows if at < len(row.cells)}
+        described = {name for name in members if any(_has_section(each, others) for each in (name, *codes[name]))}
         if len(described) < _FEWEST or len(described) < _LEAST * len(members) or len(described) == len(members):
             continue
         lacking = [
@@ -51,10 +56,9 @@ def undescribed_members(target: RuleInput) -> Iterator[Unfilled]:
             yield Unfilled(titles=tuple(cell.text.strip("`* ") for cell in lacking), spans=spans, texts="undescribed")
 
 
-def _names(table: Table) -> Iterator[Cell]:
-    at = table.column(_NAME_HEAD)
-    at = name_column(table) if at is None else at
-    yield from (row.cells[at] for row in table.rows if at < len(row.cells))
+def _codes(row: Row) -> list[str]:
+    """Return the row's own identifier, by which a section may call it: API-003."""
+    return [fold_compact(cell.text.strip()) for cell in row.cells[:2] if _CODE.fullmatch(cell.text.strip())]
 
 
 def _name(written: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, zip_longest
@@ -17,6 +18,8 @@ from review.types import RuleInput, Span
 _SUB_HEADING = re.compile(
     r"(?:[（(][0-9０-９]{1,2}[)）]|[①-⑳])[ \t　]*(?P<title>[^\s。、:：|](?:[^。、:：|\n]{0,18}[^\s。、:：|])?)"
 )
+# The number and the first letters of such a line, or of two cells.
+_NUMBERED_WORDS = re.compile(r"(?P<number>[（(][0-9０-９]{1,2}[)）]|[①-⑳])[ \t　|]{0,8}(?P<title>[^\s。、:：|]{1,2})")
 # The last is the front of an identifier whose number is still to be given: KA-.
 _OPEN_VALUE = r"第[ \u3000]+版|[ \u3000]*年[ \u3000]+月[ \u3000]+日|未定|未記入|TBD|T\.B\.D\.?|[?？]{2,}|[A-Z]{2,6}-"
 # Letters and rings in the place of a name or a date; elsewhere they may show a format.
@@ -222,19 +225,28 @@ def _holds_place(label: str, value: str) -> bool:
 
 
 def _bare_sub_headings(text: str, blocks: list[Block]) -> Iterator[Unfilled]:
+    """Yield runs of bare sub-headings; those whose number says the same again label what is described there."""
     bare = [
-        (block, found["title"])
+        (block, found)
         for block, following in zip_longest(blocks, blocks[1:])
         if block.kind is BlockKind.PARAGRAPH
         and (found := _SUB_HEADING.fullmatch(text[block.start : block.end].strip()))
         and (following is None or following.kind is BlockKind.HEADING or _begins_sub_heading(text, following))
     ]
     order = {block.start: at for at, block in enumerate(blocks)}
+    written = Counter((each["number"], each["title"]) for each in _NUMBERED_WORDS.finditer(text) if bare)
+    written.subtract(_begin(found) for _, found in bare)
     for _, run in groupby(enumerate(bare), key=lambda each: order[each[1][0].start] - each[0]):
         members = [each for _, each in run]
-        if len(members) > 1:  # a single one may be an entry of its own
+        is_labels = any(written[_begin(found)] > 0 for _, found in members)
+        if len(members) > 1 and not is_labels:  # a single one may be an entry of its own
             spans = tuple(Span(start=block.start, end=block.end) for block, _ in members)
-            yield Unfilled(titles=tuple(title for _, title in members), spans=spans)
+            yield Unfilled(titles=tuple(found["title"] for _, found in members), spans=spans)
+
+
+def _begin(found: re.Match[str]) -> tuple[str, str]:
+    begin = _NUMBERED_WORDS.match(found[0])
+    return (begin["number"], begin["title"]) if begin else ("", "")
 
 
 def _begins_sub_heading(text: str, block: Block) -> bool:

@@ -62,3 +62,11 @@ def test_a_form_filled_in_with_dashes_says_that_there_is_nothing():
     assert [each.data["section"] for each in outcome_of(RULE, rule_input(form.format("調整中"))).findings] == [
         "1. 一覧表示"
     ]
+
+
+def test_columns_are_named_by_the_line_below_the_table_s_title():
+    title = "|  | 備品 | items |  |  |  |  |\n|---|---|---|---|---|---|---|\n"
+    head = title + "| No | 属性名 | カラム名 | 型 | 桁数 | 主 | 備考 |\n"
+    rows = "".join(f"| {n} | 属性{n} | a{n} | {'' if n == 2 else '文字'} |  |  |  |\n" for n in range(1, 6))
+
+    assert found_in(f"# 設計\n\n{head}{rows}") == ["表の「属性2・型」が空です（ほかの行では埋まっています）。"]

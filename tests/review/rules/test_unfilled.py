@@ -126,3 +126,38 @@ def test_a_list_of_cases_has_numbers(head, document_type, expected):
     found = outcome_of("coverage.empty_section", target).findings
 
     assert [each.data.get("certainty_kind") for each in found] == expected
+
+
+def test_labels_in_a_drawing_whose_number_is_described_below_are_no_bare_sub_headings():
+    text = "# 遷移\n\n①貸出\n\n②返却\n\n③一覧\n\n図の説明\n\n① 貸出画面\n\n備品を選ぶ。\n"
+
+    assert unfilled(text) == []
+    assert unfilled(text.replace("① 貸出画面", "① 準備")) == [["①貸出", "②返却"]]
+
+
+def test_empty_headings_in_a_row_are_one_finding():
+    text = "# 処理\n\n本文である。\n\n## 受付\n\n## 確認\n\n## 登録\n\n## 結果\n\n記録する。\n"
+
+    assert unfilled(text) == [["## 受付", "## 確認", "## 登録"]]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# 記録\n\n本文である。\n\n## 1.日時 5月9日（火）\n\n## 2.出席者 佐藤、山田\n\n## 3.議題\n\n備品の貸出。\n",
+        "# 構成\n\n本文である。\n\n## ├─ 貸出\n\n## └─ 返却\n",
+        "# 権限\n\n本文である。\n\n## 対応\n\n| 操作 | 係員 | 利用者 |\n|---|---|---|\n| 貸出 | ○ | × |\n",
+        "# 設計書\n\n本文である。\n\n## 目次\n\n### 1, 貸出\n\n### 2, 返却\n\n## 1. 貸出\n\n備品を選ぶ。\n",
+    ],
+)
+def test_a_heading_that_says_all_a_matrix_and_the_table_of_contents_are_not_empty(text: str):
+    assert unfilled(text) == []
+
+
+def test_a_section_that_has_the_identifier_of_a_list_s_row_describes_it():
+    rows = "".join(f"| API-00{n} | {name}する |\n" for n, name in enumerate(("貸出", "返却", "検索", "集計")))
+    chapters = "".join(f"## {name}する\n\n入力を見る。\n\n" for name in ("貸出", "返却", "検索"))
+    text = f"# 設計\n\n## API一覧\n\n| ID | API名 |\n|---|---|\n{rows}\n{chapters}"
+
+    assert unfilled(text) == [["集計する"]]
+    assert unfilled(text + "## API-003_月次\n\n入力を見る。\n") == []
