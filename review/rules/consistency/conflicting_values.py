@@ -16,6 +16,7 @@ from knowledge.text.structure import section_at
 from knowledge.text.tables import Cell, Row, read_tables
 from knowledge.types.documents import BlockKind, Section
 from review.rules.base import finding, rule, shipped, skipped
+from review.rules.consistency.apart import are_apart
 from review.rules.consistency.case_rows import cases_at_odds
 from review.rules.consistency.contradictions import (
     Contradiction,
@@ -54,6 +55,8 @@ _ASSERTED = re.compile(
     r"(?:toBe|toEqual|toStrictEqual|expect|assertEquals?|HaveStatus(?:Code)?)\(\s*([1-5][0-9]{2})\b|status(?:_code|Code)?\s*===?\s*([1-5][0-9]{2})\b"
 )
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9]{2,}|[ァ-ヴー]{3,}|[一-龯]{2,}")
+# The words of a message are none of the document's.
+_MESSAGE = re.compile(r"[:：]\s*(?:\"[^\"]*\"|「[^「」]*」)$")
 _FEWEST_SHARED = 2
 _BOTH = 2
 _LONGEST_SENTENCE = 400
@@ -86,6 +89,7 @@ def conflicting_value(target: RuleInput) -> RuleOutcome:
     has_amounts = bool(amounts(read_prose(target.text, target.blocks).masked))
     if not (quantities or facts or orders or compared or stated or across or has_amounts):
         return skipped("no_quantities")
+    stated = [each for each in (*contradictions(target), *stated) if not _is_apart(target, each)]
     findings = [_finding(target, found) for found in _conflicts(quantities, target)]
     findings += [
         _across_finding(target, related, one) for related in target.related for one in _differing(target, related)
@@ -93,11 +97,17 @@ def conflicting_value(target: RuleInput) -> RuleOutcome:
     findings += contradicted
     findings = _unrepeated(
         findings,
-        [_stated_finding(target, each) for each in (*contradictions(target), *stated)]
+        [_stated_finding(target, each) for each in stated]
         + [_stated_across_finding(target, related, each) for related, each in across],
     )
     findings.sort(key=lambda finding: finding.location.start if finding.location else 0)
     return RuleOutcome(findings=tuple(findings), examined=len(quantities) + len(facts) + compared)
+
+
+def _is_apart(target: RuleInput, found: Contradiction) -> bool:
+    """What is copied or said twice is so wherever it stands; a value is of what it stands below."""
+    starts = [span.start for span in found.places]
+    return found.kind not in ("order", "copied", "twice", "share") and are_apart(target.text, target.sections, starts)
 
 
 def _unrepeated(findings: list[FindingDraft], more: list[FindingDraft]) -> list[FindingDraft]:
@@ -127,7 +137,11 @@ def _cells(span: Span) -> Iterator[tuple[str, int]]:
 
 
 def _is_named(quantity: Quantity) -> bool:
-    return len(quantity.label) >= _SHORTEST_LABEL and quantity.label not in generic_labels()
+    return (
+        not _MESSAGE.search(quantity.written)
+        and len(quantity.label) >= _SHORTEST_LABEL
+        and quantity.label not in generic_labels()
+    )
 
 
 def _groups(quantity: Quantity) -> Iterator[tuple[Group, Values]]:
@@ -158,6 +172,10 @@ def _conflicts(quantities: list[Quantity], target: RuleInput) -> list[list[Quant
         if not 1 < len(distinct) <= _MANY:
             continue
         group = [quantity for quantity, _ in found_places]
+        if len({quantity.written for quantity in group}) > _MANY or are_apart(
+            target.text, target.sections, [quantity.start for quantity in group]
+        ):
+            continue
         if not _stand_apart(group, target) and _are_one_thing(group, labels, by_id):
             found.append(group)
     return found

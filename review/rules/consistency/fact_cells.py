@@ -24,6 +24,10 @@ _NUMBER_HEAD = re.compile(
     re.IGNORECASE,
 )
 _DATE_HEAD = re.compile(r"日|期|時期|予定|内容|日程|スケジュール|date", re.IGNORECASE)
+# When one case was tried, by one who noted it: a run of its own.
+_RECORDED_HEAD = re.compile(
+    r"(?:実施|実行|確認|検証|テスト|試験|記入|記録|入力|対応|修正)(?:者・)?(?:日付?|年月日|日時)"
+)
 _CLOCK_HEAD = re.compile(r"時|内容|スケジュール|time", re.IGNORECASE)
 _ROLE_HEAD = re.compile(
     r"担当(?:者|課|部署|部門)?|実施者|承認者|責任者|主管(?:課|部署)?|所管(?:課|部署)?|内容|名称|実施主体|主体"
@@ -44,6 +48,9 @@ _LINE = re.compile(
     re.MULTILINE,
 )
 _NUMBERED = re.compile(r"[0-9]+")
+# The words of a message are none of the document's.
+_MESSAGE = re.compile(r"\"[^\"]*\"|「[^「」]*」")
+_NAMING = re.compile(r"[^\W\d_①-⑳]")
 
 
 def facts_of_rows(facts: Facts) -> Iterator[Fact]:
@@ -55,7 +62,7 @@ def facts_of_rows(facts: Facts) -> Iterator[Fact]:
             at = 0
         names = Counter(row.cells[at].text for row in table.rows if at < len(row.cells))
         for row in table.rows:
-            if at < len(row.cells) and names[row.cells[at].text] == 1:
+            if at < len(row.cells) and names[row.cells[at].text] == 1 and _NAMING.search(row.cells[at].text):
                 for header, cell in zip(table.header.cells, row.cells, strict=False):
                     if cell is not row.cells[at] and cell.text:
                         yield from _cell(facts, number, table, row, at, header, cell)
@@ -101,7 +108,7 @@ def _of_cell(facts: Facts, statement: Statement, token: Token, cell: str) -> Ite
         yield from facts.number(statement, token, name if is_named else f"{name}の{head}", cell)
         if statement.is_bare and head not in ("", "内容", "値"):
             yield from facts.number(statement, token, f"{name}の{head}", cell)
-    elif token.kind == "date" and _DATE_HEAD.search(head):
+    elif token.kind == "date" and _DATE_HEAD.search(head) and not _RECORDED_HEAD.fullmatch(head):
         yield from facts.date(statement, token, f"{name}の{head}")
     elif token.kind == "clock" and _CLOCK_HEAD.search(head):
         yield from facts.clock(statement, token, name, f"{name}の{head}")
@@ -144,7 +151,7 @@ def facts_of_lines(facts: Facts) -> Iterator[Fact]:
 def _line(facts: Facts, match: re.Match[str]) -> Iterator[Fact]:
     label, value = match["label"].strip("* "), match["value"].strip("* ")
     start, end = match.start("value"), match.start("value") + len(match["value"].rstrip())
-    if _NUMBERED.search(label[:1]) and label[:1].isdigit():
+    if (_NUMBERED.search(label[:1]) and label[:1].isdigit()) or _MESSAGE.fullmatch(value):
         return
     statement = Statement(name=label, start=start, end=end, around=f"{label} {value}", quoted_from=match.start("label"))
     tokens = facts.tokens.within(start, end)

@@ -21,6 +21,8 @@ _JAPANESE = re.compile(r"[一-龯ァ-ヴ]{2,}")
 _UNIT_REMARK = re.compile(r"税込|単位|目安|予定|必須|任意|以下|以上|以内|略|※")
 _OWN_CONDITION = re.compile(r"[0-9a-z一二三四五六甲乙元]|(?:度|リスク|レベル|ランク|クラス)[がはの:]?「?[最高中低重軽]")
 _MEASURE = re.compile(r"(?:率|数|量|額|費|時間|期間|期限|サイズ|容量|頻度|間隔)[はが:： ]*$")
+# What says when and not what: 送信時.
+_WHEN = re.compile(r"(?<=[一-龯])(?<![日同])時$")
 _LONGEST = 60
 LONGEST_NAMING = 200
 """So many characters of a heading or of a head of a table are read for each thing said under it."""
@@ -138,10 +140,11 @@ def _trimmed(core: str) -> str:
 def is_specific(core: str) -> bool:
     """Return whether a name says which thing is meant, and not only of what sort it is.
 
-    >>> is_specific("操作ログ"), is_specific("データ"), is_specific("3")
-    (True, False, False)
+    >>> is_specific("操作ログ"), is_specific("データ"), is_specific("3"), is_specific("送信時")
+    (True, False, False, False)
     """
-    return len(core) > 1 and core not in _of_anything() and bool(re.search(r"[^\W\d_]{2}", core))
+    names = len(core) > 1 and core not in _of_anything() and bool(re.search(r"[^\W\d_]{2}", core))
+    return names and not _WHEN.search(core)
 
 
 @lru_cache(maxsize=1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -28,6 +29,8 @@ class Token(NamedTuple):
 
 # 表 2.1 システム機能一覧 numbers a table, and counts no systems.
 _CAPTIONED = re.compile(r"(?<![一-龯])(?:図|表|式|写真)[ 　]?$")
+_NUMBERED_LABEL = re.compile(r"(?<![一-龯ァ-ヴー])(?P<name>[一-龯ァ-ヴー]{1,12})(?P<number>[0-9]):")
+_FIRST_NUMBERS = frozenset("12")
 _UNTIL = re.compile(r"\s*+(?:\([月火水木金土日]\))?\s*+(?:~|〜|から|–|—|-)\s*+(?:同年)?")
 
 
@@ -50,9 +53,11 @@ class Tokens:
 
 def _read(masked: str) -> Iterator[Token]:
     folded = join_codes(fold_each(masked))
+    numbers = _numbered_labels(folded)
     times = (
         Token(each.start, each.end, "clock", "clock", f"{each.first}-{each.last or ''}", "")
         for each in find_clock_times(folded)
+        if each.start not in numbers
     )
     found = _apart(sorted([*_dates(folded), *times]))
     yield from found
@@ -62,6 +67,15 @@ def _read(masked: str) -> Iterator[Token]:
         at = bisect_left(starts, token.end)
         if not (at and found[at - 1].end > token.start):
             yield token
+
+
+def _numbered_labels(folded: str) -> set[int]:
+    """Return where labels of one name have their numbers, 窓口1:08, 窓口2:12: no times of day."""
+    found: dict[str, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
+    for match in _NUMBERED_LABEL.finditer(folded):
+        found[match["name"]][match["number"]].append(match.start("number"))
+    numbered = (by_number for by_number in found.values() if by_number.keys() >= _FIRST_NUMBERS)
+    return {at for by_number in numbered for places in by_number.values() for at in places}
 
 
 def _amounts(plain: str) -> Iterator[Token]:

@@ -101,9 +101,11 @@ def _are_of_one_thing(one: Mention, other: Mention) -> bool:
         return False  # compared as facts and quantities, which know what sections list of one thing each
     if not (_is_there(one, other) and _is_there(other, one)):
         return False
-    if not (_is_said_of(one, other) or _is_said_of(other, one)):
+    of_one, of_other = _is_said_of(one, other), _is_said_of(other, one)
+    # Of two rows each names its thing: a word of the other's head is none.
+    if not ((of_one and of_other) if one.form and other.form else (of_one or of_other)):
         return False
-    return one.has_conditions_of(other)
+    return one.is_condition == other.is_condition and one.has_conditions_of(other)
 
 
 def _is_labelled(mention: Mention) -> bool:

@@ -41,6 +41,9 @@ _CODE = re.compile(
 )
 _DRAWN = re.compile(r"^[^\n]*[\u2500-\u257f][^\n]*$", re.MULTILINE)
 _BEHIND = re.compile(r"[^はがを、。]{0,16}")
+# 2ページ以上の場合 says when, and not how many.
+_WHEN = re.compile(r"\s?(?:以上|以下|未満|を?超(?:える|えた)?)の?(?:場合|とき|時)")
+_DRAWING = "drawn"
 _LONGEST, _LONGEST_ROW, _LONGEST_HEAD = 300, 600, 60
 _OF_ANYTHING = frozenset({"0", "1"})
 _LEAST_WEIGHT = 3
@@ -63,7 +66,7 @@ class Mention:
     ``own`` are the words of its sentence or row, ``above`` those of its heading, both `joined`. ``clause`` is what
     limits it, ``beside`` all of its sentence or row, under ``titles``. ``is_measure``: its name is a quantity, which
     anything may have. ``form`` has the header of its table; ``stated`` is where its sentence is, or its row up to its
-    cell.
+    cell. ``is_condition``: it says when something is so.
     """
 
     value: Value
@@ -77,6 +80,7 @@ class Mention:
     home: str
     form: str
     stated: tuple[int, int]
+    is_condition: bool
 
     @property
     def words_around(self) -> tuple[str, ...]:
@@ -135,8 +139,9 @@ def _statements(facts: Facts) -> Iterator[_Statement]:
         if line.end() - line.start() > _LONGEST:
             continue
         plain = narrow(line[0])
+        whole = line.span()
         yield _Statement(
-            start=line.start(), end=line.end(), plain=plain, around=plain, stated=line.span(), is_drawn=True
+            start=whole[0], end=whole[1], plain=plain, around=plain, stated=whole, form=_DRAWING, is_drawn=True
         )
     for table in read_tables(facts.text, facts.blocks):
         form = "|".join(cell.text for cell in table.header.cells)[:_LONGEST_ROW]
@@ -195,6 +200,7 @@ def _mentions(facts: Facts, statement: _Statement, words_above: Mapping[str, str
                 home=section.id if section else "",
                 form=statement.form,
                 stated=statement.stated,
+                is_condition=_WHEN.match(statement.plain, stop) is not None,
             )
 
 
