@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import groupby, pairwise
 
 from knowledge.text.numbering import heading_number
 from knowledge.text.structure import heading_text
 from knowledge.types.documents import Block, BlockKind, Section
-from review.rules.base import finding, joined, quoted, rule, skipped, spans_of
+from review.rules.base import finding, joined, listed, quoted, rule, skipped, spans_of
+from review.rules.structure.number_runs import own_runs
 from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span
 
 Number = tuple[int, ...]
@@ -105,6 +106,20 @@ def numbered_headings(
                     is_sheet=section.start in starts,
                 )
             )
+    return _with_own_runs(found)
+
+
+def _with_own_runs(headings: list[NumberedHeading]) -> tuple[NumberedHeading, ...]:
+    """Give those that count on their own within a scope one of their own."""
+    scopes: dict[str, list[int]] = defaultdict(list)
+    for at, heading in enumerate(headings):
+        scopes[heading.scope].append(at)
+    found = list(headings)
+    for places in scopes.values():
+        members = [headings[at] for at in places]
+        runs = own_runs([(each.number, each.title, each.level) for each in members])
+        for at, heading, run in zip(places, members, runs, strict=True):
+            found[at] = replace(heading, scope=f"{heading.scope}{run}") if run else heading
     return tuple(found)
 
 
@@ -251,14 +266,59 @@ def number_order(target: RuleInput) -> RuleOutcome:
         (*hidden_headings(target.text, target.blocks), *_unmarked_headings(target.text, target.blocks)),
         key=lambda heading: heading.start,
     )
-    findings: list[FindingDraft] = []
-    for run in runs_of(headings):
-        findings += (_order_finding(run, breaks) for breaks in _break_runs(with_hidden(run, hidden)))
+    runs = runs_of(headings)
+    broken = [(run, breaks) for run in runs for breaks in _break_runs(with_hidden(run, hidden))]
+    findings = _order_findings(broken)
     findings.sort(key=lambda finding: finding.evidence[0].start)
     return RuleOutcome(findings=tuple(findings), examined=len(headings))
 
 
 Break = tuple[NumberedHeading, NumberedHeading]
+_FEWEST_OF_ONE_KIND, _MOST_SHOWN = 4, 20
+
+
+def _order_findings(broken: Iterable[tuple[list[NumberedHeading], list[Break]]]) -> list[FindingDraft]:
+    """Make a finding of each slip; four and more of one kind have one cause, such as chapters set as body text."""
+    kinds: dict[str, list[tuple[list[NumberedHeading], list[Break]]]] = defaultdict(list)
+    for run, breaks in broken:
+        present = {heading.number for heading in run}
+        kinds[_what_breaks(breaks, _missing_between(breaks, present))].append((run, breaks))
+    findings = []
+    for same in kinds.values():
+        if len(same) >= _FEWEST_OF_ONE_KIND:
+            findings.append(_often_finding(same))
+        else:
+            findings += (_order_finding(run, breaks) for run, breaks in same)
+    return findings
+
+
+def _often_finding(same: Sequence[tuple[list[NumberedHeading], list[Break]]]) -> FindingDraft:
+    pairs = [pair for _, breaks in same for pair in breaks]
+    involved = [heading for pair in pairs for heading in pair if not heading.hidden]
+    run = same[0][0]
+    before, after = pairs[0]
+    sequences = [" → ".join(heading.label for heading in pair) for pair in pairs]
+    return finding(
+        "structure.number_order",
+        severity=Severity.MINOR,
+        key=f"{before.scope}:{sequences[0]}",
+        texts="often",
+        evidence=spans_of(involved[:_MOST_SHOWN]),
+        data={"numbers": [heading.label for heading in involved], "missing": [], "expected": _successor(before, after)},
+        confidence=max(0.0, 1 - len(pairs) / max(len(pairs), sum(len(each) - 1 for each in _distinct(same)))),
+        words={
+            "count": len(same),
+            "sequences": listed(sequences),
+            "pairs": len(run) - 1,
+            "before": before.title,
+            "title": after.title,
+            "successor": _successor(before, after),
+        },
+    )
+
+
+def _distinct(same: Sequence[tuple[list[NumberedHeading], list[Break]]]) -> list[list[NumberedHeading]]:
+    return list({run[0].start: run for run, _ in same}.values())
 
 
 def _break_runs(run: list[NumberedHeading]) -> Iterable[list[Break]]:

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from review.types import RuleInput
 from tests.review.markdown import outcome_of, rule_input
 
@@ -136,3 +138,46 @@ def test_a_number_left_out_below_the_title_of_a_sheet_is_found():
     (found,) = outcome_of("structure.number_order", _on_sheets(text, {"## 要員": "要員"})).findings
 
     assert found.data["missing"] == ["2"]
+
+
+def told(rule_id: str, *headings: str) -> list[str]:
+    text = "".join(f"{heading}\n\n本文。\n\n" for heading in headings)
+    return [found.message.ja for found in outcome_of(rule_id, rule_input(text)).findings]
+
+
+STEPS = (
+    "# 5. 貸出",
+    "## 5.1 受付",
+    "### 1. 申請",
+    "### 2. 確認",
+    "## 5.2 返却",
+    "### 1. 検品",
+    "### 2. 記録",
+    "# 6. 集計",
+)
+RECORDS = [f"# {n}. {name}" for _ in range(3) for n, name in enumerate(("日時", "議事", "予定"), 1)]
+
+
+@pytest.mark.parametrize("rule_id", ["structure.number_order", "structure.duplicate_number"])
+def test_steps_below_a_section_and_records_in_a_row_have_numbers_of_their_own(rule_id: str):
+    levels = tuple(f"# {heading.lstrip('# ')}" for heading in STEPS)
+
+    assert told(rule_id, *STEPS) == []
+    assert told(rule_id, *levels) == []
+    assert told(rule_id, *RECORDS) == []
+
+
+def test_a_chapter_that_comes_twice_or_too_early_is_still_told():
+    twice = ("# 1. 概要", "## 1.1 目的", "# 2. 貸出", "## 2.1 受付", "# 2. 返却", "## 2.1 検品")
+    early = ("# 1. 概要", "## 1.1 目的", "# 2. 貸出", "## 2.1 受付", "# 1. 返却", "## 1.1 検品")
+
+    assert len(told("structure.duplicate_number", *twice)) == 1
+    assert len(told("structure.number_order", *early)) == 1
+
+
+def test_slips_of_one_kind_are_one_finding_from_four_on():
+    headings = [f"## {chapter}.{part} 節" for chapter in range(1, 7) for part in (1, 2)]
+
+    (one,) = told("structure.number_order", *headings)
+    assert "5 か所あります（1.2 → 2.1、" in one
+    assert len(told("structure.number_order", *headings[:6])) == 2
