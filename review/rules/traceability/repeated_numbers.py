@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from knowledge.text.folding import narrow
-from knowledge.text.tables import Cell, Table
+from knowledge.text.tables import Cell, Row, Table
 
 _NUMBERING_HEAD = re.compile(
     r"(?:機能|画面|帳票|要件|要求|テスト|テスト?ケース|試験|シナリオ|バッチ|処理|テーブル|メッセージ|課題|リスク|API|IF)\s*(?:ID|番号)",
@@ -20,6 +20,7 @@ _PARTED_NUMBER = re.compile(r"(?P<of>[0-9]{1,4}(?:[-.][0-9]{1,4}){0,2})[-.](?P<l
 # 項目ID beside 項目名: what an identifier is of is told in the same row.
 _ID_HEAD = re.compile(r"(?P<of>[一-龯々ァ-ヴーA-Za-z]{2,10}?)(?:ID|番号|コード)")
 _FEWEST_NUMBERED, _LEAST_DISTINCT, _MOSTLY_DISTINCT = 4, 0.8, 0.7
+_FEWEST_SAID = 2
 _WRITTEN_ID = re.compile(r"(?=.*[A-Za-z])[A-Za-z0-9_-]{3,40}")
 _LISTED_ID = re.compile(r"[A-Za-z]{1,6}[-_]?[0-9]{2,6}(?:[-_][0-9]{1,4})?")
 
@@ -30,21 +31,34 @@ def repeated_numbers(tables: tuple[Table, ...]) -> Iterator[tuple[str, dict[str,
     A column in which many repeat groups its rows and identifies none.
     """
     for table in tables:
-        yield from _numbered_rows(table)
-        yield from _parted_rows(table)
-        yield from _beside_names(table)
-        for at, head in enumerate(table.header.cells[:2]):
-            cells = [row.cells[at] for row in table.rows if at < len(row.cells)]
-            if not _NUMBERING_HEAD.fullmatch(head.text) or len(cells) < _FEWEST_NUMBERED:
-                continue
-            if not all(_PLAIN_NUMBER.fullmatch(cell.text) for cell in cells):
-                yield from _listed_ids(head.text, cells)
-                continue
-            places: dict[str, list[Cell]] = {}
-            for cell in cells:
-                places.setdefault(cell.text, []).append(cell)
-            if len(places) >= _LEAST_DISTINCT * len(cells):
-                yield head.text, {number: those for number, those in places.items() if len(those) > 1}
+        blank = {row.cells[0].start for row in table.rows if _is_blank(row)}
+        in_blank = {cell.start for row in table.rows if row.cells[0].start in blank for cell in row.cells}
+        for head, doubled in _repeated(table):
+            told = {name: [cell for cell in cells if cell.start not in in_blank] for name, cells in doubled.items()}
+            yield head, {name: cells for name, cells in told.items() if len(cells) > 1}
+
+
+def _is_blank(row: Row) -> bool:
+    """Tell whether the row has a number and nothing else: one of a form that is still to be filled in."""
+    return sum(bool(cell.text.strip()) for cell in row.cells) < _FEWEST_SAID
+
+
+def _repeated(table: Table) -> Iterator[tuple[str, dict[str, list[Cell]]]]:
+    yield from _numbered_rows(table)
+    yield from _parted_rows(table)
+    yield from _beside_names(table)
+    for at, head in enumerate(table.header.cells[:2]):
+        cells = [row.cells[at] for row in table.rows if at < len(row.cells)]
+        if not _NUMBERING_HEAD.fullmatch(head.text) or len(cells) < _FEWEST_NUMBERED:
+            continue
+        if not all(_PLAIN_NUMBER.fullmatch(cell.text) for cell in cells):
+            yield from _listed_ids(head.text, cells)
+            continue
+        places: dict[str, list[Cell]] = {}
+        for cell in cells:
+            places.setdefault(cell.text, []).append(cell)
+        if len(places) >= _LEAST_DISTINCT * len(cells):
+            yield head.text, {number: those for number, those in places.items() if len(those) > 1}
 
 
 def _listed_ids(head: str, cells: list[Cell]) -> Iterator[tuple[str, dict[str, list[Cell]]]]:

@@ -31,6 +31,13 @@ _DESIGN_DOCUMENT = re.compile(
     r"|design (?:document|specification)",
     re.IGNORECASE,
 )
+# A link to a paper of requirements, its file's name, an identifier that is called one.
+_UPSTREAM_LINK = re.compile(
+    r"\[[^\[\]\n]{0,60}(?:要件|要求)[^\[\]\n]{0,60}\]\([^()\n]{1,200}\)|(?<![A-Za-z])requirements?/[\w./\-]{0,80}\.\w{2,5}"
+    r"|[\w\-]{0,40}(?:要件|要求)[\w\-]{0,40}\.(?:md|docx?|xlsx?|pdf)"
+    r"|(?:要件|要求)[^。\n|]{0,20}[(（][A-Z]{1,4}-[A-Z]{0,4}-?[0-9]{1,4}|(?<![\w\-])N?FR(?:-[A-Z]{1,4})?-[0-9]{1,4}(?![\w\-])",
+    re.IGNORECASE,
+)
 _UPSTREAM_COLUMN = re.compile(
     r"^(?:対応|関連|根拠|上位|元)?(?:する)?(?:要件|要求|根拠)(?:ID|番号|No\.?|項目)?$", re.IGNORECASE
 )
@@ -60,6 +67,8 @@ def _links_upstream(target: RuleInput, families: tuple[Family, ...]) -> bool:
         return True
     prose = read_prose(target.text, target.blocks)
     skipped = apparatus(target.text, target.sections)
+    if any(not inside(skipped, match.start()) for match in _UPSTREAM_LINK.finditer(target.text)):
+        return True
     patterns = [_UPSTREAM_DOCUMENT]
     if target.document_type != "basic_design":
         patterns.append(_DESIGN_DOCUMENT)

@@ -14,6 +14,7 @@ from knowledge.text.outline import place
 from knowledge.text.structure import line_span, section_at
 from knowledge.text.tables import Cell, Table, read_tables
 from review.rules.base import finding, listed, rule, skipped, spans_of
+from review.rules.consistency.apart import are_apart
 from review.rules.traceability.across import (
     defined_elsewhere,
     families_in,
@@ -33,6 +34,11 @@ from review.types import FindingDraft, RelatedDocument, RuleInput, RuleOutcome, 
 
 _UPSTREAM_NAMED = re.compile(r"(?:要件定義書|要求仕様書|設計書|仕様書)")
 _FEWEST_FOR_A_SERIES = 3
+# 3.2 検索（FR-012 対応）: a section's title that answers to what is defined elsewhere.
+_ANSWERED = re.compile(r"対応|関連|参照|準拠|充足|related|see", re.IGNORECASE)
+_FIRST_CELL = re.compile(
+    r"\|[ \t]*[A-Za-z]{1,8}[A-Za-z\-_]{0,12}[0-9]{1,4}(?:[ \t]?[/／・,、〜～~][ \t]?[0-9]{1,4}){1,8}[ \t]*(?=\|)"
+)
 
 
 @rule("traceability.undefined_reference", tags=("traceability",), reads_related=True)
@@ -46,6 +52,7 @@ def undefined_reference(target: RuleInput) -> RuleOutcome:
     referred = {name for family in families for name in _text_references(family)}
     elsewhere = defined_elsewhere(target)
     defined = {name for family in families for name in family.defined} | elsewhere
+    defined |= {name for family in families for name in _text_references(family) if _is_titled(name, family, target)}
     share = len(referred & defined) / len(referred) if referred else 1.0
     findings = tuple(
         _undefined_finding(target, family, undefined, share, len(referred))
@@ -64,6 +71,19 @@ def _text_references(family: Family) -> dict[str, list[Mention]]:
     """Code shows ids as sample data, so it neither defines nor obliges."""
     found = {name: [m for m in places if not m.in_code] for name, places in family.references.items()}
     return {name: places for name, places in found.items() if places}
+
+
+def _is_titled(name: str, family: Family, target: RuleInput) -> bool:
+    """Tell whether a section is on it by its title, or a row begins with it and those that follow: FR-01/02."""
+    for mention in family.references[name]:
+        section = section_at(target.sections, mention.start)
+        if section and section.start <= mention.start < section.body_start:
+            return not _ANSWERED.search(target.text, mention.end, section.body_start)
+        line = line_span(target.text, mention.start, mention.end)
+        first = _FIRST_CELL.match(target.text, *line)
+        if first and first.end() > mention.start:
+            return True
+    return False
 
 
 def _undefined_finding(
@@ -136,8 +156,14 @@ def _orphans(family: Family, families: tuple[Family, ...], target: RuleInput) ->
         places[0]
         for name, places in family.defined.items()
         if name not in elsewhere
+        and not _is_described(places, target)
         and (only_there or (name not in family.references and not _is_linked(places[0], family, families, target)))
     ]
+
+
+def _is_described(places: list[Mention], target: RuleInput) -> bool:
+    """Tell whether a list names it and a section or a table elsewhere says what it is."""
+    return len({section.id if (section := section_at(target.sections, each.start)) else "" for each in places}) > 1
 
 
 def _is_linked(definition: Mention, family: Family, families: tuple[Family, ...], target: RuleInput) -> bool:
@@ -257,7 +283,9 @@ def duplicate_definition(target: RuleInput) -> RuleOutcome:
         clashes = {
             name: places
             for name, places in family.defined.items()
-            if name not in told and _clash(places, tables, target)
+            if name not in told
+            and _clash(places, tables, target)
+            and not are_apart(target.text, target.sections, [each.start for each in places])
         }
         if clashes:
             findings.append(_duplicate_finding(target, family, clashes))

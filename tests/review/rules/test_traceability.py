@@ -244,3 +244,47 @@ def test_a_table_of_links_with_english_headers_defines_nothing():
 
     assert findings("traceability.duplicate_definition", text) == ()
     assert [found.data["identifiers"] for found in findings("traceability.undefined_reference", text)] == [["CAP_F09"]]
+
+
+def test_a_section_on_an_identifier_and_a_row_of_several_define_it():
+    rows = table("ID | 機能", "FR-AU-01/02 | 記録", "FR-AU-03〜05 | 照会", "FR-AU-06 | 集計")
+    said = "FR-AU-01 と FR-AU-04 と FR-AU-06 を満たす。SCR-005 へ戻る。"
+    text = f"## 1. 機能\n\n{rows}\n## 画面設計（SCR-005）編集\n\n{said}\n"
+
+    assert findings("traceability.undefined_reference", text) == ()
+    assert findings("traceability.undefined_reference", text.replace("FR-AU-06 を", "FR-AU-07 を"))
+
+
+def test_what_a_list_names_and_a_section_describes_is_referred_to():
+    rows = table("SQL ID | 名称", "SQL-001 | 検索", "SQL-002 | 登録", "SQL-003 | 削除")
+    text = f"## 1. 一覧\n\n{rows}\n## 2. SQL-001 検索\n\n本文。\n\n## 3. SQL-002 登録\n\n本文。\n"
+
+    (found,) = findings("traceability.unreferenced_definition", text)
+
+    assert found.data["identifiers"] == ["SQL-003"]
+
+
+def test_numbers_of_rows_that_are_still_blank_and_of_each_screen_are_no_duplicates():
+    rows = [f"{number} | 項目{number} | 押す" for number in range(1, 6)]
+    screens = "".join(
+        f"## 画面設計（SCR-00{n}）\n\n" + table("ID | 名称", f"BTN001 | {name}", "LBL001 | 見出し") + "\n"
+        for n, name in enumerate(("登録", "更新", "検索"), 1)
+    )
+
+    assert findings("traceability.duplicate_definition", table("No | 項目 | 操作", *rows, "6 |  | ", "6 |  | ")) == ()
+    assert findings("traceability.duplicate_definition", table("No | 項目 | 操作", *rows, "5 | 項目 | 引く"))
+    assert findings("traceability.duplicate_definition", screens) == ()
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        "[貸出の要件](2026-05-29_貸出.md) を元にする。",
+        "docs/requirements/lending.md を満たす。",
+        "利用の要件を満たす（B-1〜B-5）。",
+        "探索は順に行う（既定・FR-L-05）。",
+    ],
+)
+def test_a_link_to_a_paper_of_requirements_or_their_identifiers_is_a_reference(link: str):
+    assert findings("traceability.no_upstream_reference", f"# 設計書\n\n## 1. 貸出\n\n{link}\n") == ()
+    assert findings("traceability.no_upstream_reference", "# 設計書\n\n## 1. 貸出\n\n要件は別にある。\n")
