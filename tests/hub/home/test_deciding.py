@@ -430,7 +430,7 @@ def test_what_chooses_all_open_findings_and_all_undecided_checks_are_two_words(r
     page = shown(person(Role.REVIEWER), review)
     assert 'data-choose="finding">未対応の指摘をすべて選ぶ<' in page
     assert 'data-choose="check">未判定をすべて選ぶ ' in page
-    assert '<p class="hint scripted">キー操作' in page
+    assert '<details class="hint scripted" data-keys open><summary>キー操作' in page
 
 
 def test_of_several_findings_those_are_decided_that_nobody_changed_meanwhile_and_the_rest_is_said(
