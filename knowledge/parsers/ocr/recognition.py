@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 Places = NDArray[np.int64]
 
-_HEIGHT, _LEAST_WIDTH, _MOST_WIDTH = 48, 160, 1280
+_HEIGHT, _LEAST_WIDTH, _MOST_WIDTH = 48, 96, 1280
 # Characters outside of CP932 are mostly Chinese forms of Japanese ones; these are not.
 _ALSO_ALLOWED = "㎡é"
 
