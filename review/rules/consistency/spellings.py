@@ -43,6 +43,8 @@ _I_ROW = frozenset("いきぎしじちぢにひびみり")
 _U_TO_I = dict(zip("うくぐすつぬぶむる", "いきぎしちにびみり", strict=True))
 _ONE_KANJI_SURU = re.compile(r"[一-龯]する")
 _LONGEST_FRAGMENT = 2
+_ALL_KANA = re.compile("[ぁ-ん]{2,}")
+_OF_A_READING = re.compile(r"[ \t]?(?:[:：]|[(（](?:ひらがな|かな|カナ|カタカナ|よみ|読み))")
 _NOUNS = frozenset({"名詞", "接尾辞", "形状詞"})
 # お問い合わせ is 問い合わせ, no compound of it.
 _HONORIFICS = frozenset({"お", "ご", "御"})
@@ -57,7 +59,9 @@ def variants(text: str, blocks: tuple[Block, ...], synonyms: Iterable[tuple[str,
     words = [
         word
         for word in read_words(text, blocks)
-        if not is_quoted(word.start, prose) and not _GOES_ON.match(prose.masked, word.end)
+        if not is_quoted(word.start, prose)
+        and not _GOES_ON.match(prose.masked, word.end)
+        and not _is_reading(word, prose)
     ]
     found = [
         *_collect(by_lexeme(words)),
@@ -76,12 +80,19 @@ def variants(text: str, blocks: tuple[Block, ...], synonyms: Iterable[tuple[str,
     return tuple(sorted(_distinct(found), key=lambda each: min(places[0].start for _, places in each.forms)))
 
 
+def _is_reading(word: Word, prose: Prose) -> bool:
+    """Tell whether a word in kana names a field that has the reading: なまえ：, みょうじ（ひらがな）."""
+    return bool(_ALL_KANA.fullmatch(word.surface) and _OF_A_READING.match(prose.masked, word.end))
+
+
 def _katakana(prose: Prose) -> Iterator[tuple[str, Occurrence]]:
     """Key runs of katakana without long vowel marks, middle dots, small kana and half width."""
     for match in _KATAKANA_WORD.finditer(prose.masked):
         word = match.group().strip("・･")
         key = normalise(word).translate(_FOLDED_KANA)
-        is_cut = _GOES_ON.match(prose.masked, match.end())
+        # 検証・エラー処理 names two things.
+        is_two = "・" in word and KANJI.match(prose.masked, match.end()) is not None
+        is_cut = is_two or _GOES_ON.match(prose.masked, match.end())
         if len(key) >= _SHORTEST_KATAKANA and not is_cut and not is_quoted(match.start(), prose):
             start = match.start() + match.group().index(word)
             yield key, Occurrence(form=word, start=start, end=start + len(word))
@@ -277,6 +288,8 @@ def _is_judged(word: Word) -> bool:
     if word.normal in known["never"]["normal_forms"] or "固有名詞" in word.part_of_speech:
         return False
     if word.word_class not in _JUDGED_CLASSES or "数詞" in word.part_of_speech or "非自立" in word.part_of_speech:
+        return False
+    if len(word.surface) == 1 and not KANJI.search(word.surface):
         return False
     # A single kana, or two, is too short to be told from a particle or a fragment.
     return len(word.surface) > _LONGEST_FRAGMENT or bool(KANJI.search(word.surface)) or word.word_class != "名詞"

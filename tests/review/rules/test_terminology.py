@@ -61,6 +61,9 @@ def test_spellings_of_one_word_are_one_finding_with_counts(text, expected):
         "カートに入れる。cartテーブルに書く。shopping cartの表。`cart` の値。",
         "説明は description とし、type_description に置く。",
         "ユーザーを登録する。\n\n・パスワードの入力によりユーザ\n\nー認証を行う。",
+        "苗字：佐藤\n\nみょうじ：さとう\n\n苗字で探す。",
+        "| 読み | 仮名 |\n|---|---|\n| て | で |\n\n画面で見る。",
+        "バリデーションエラーを示す。バリデーションエラーを記録する。\n\n## バリデーション・エラー処理\n",
         "| 名前 | 備考 |\n|---|---|\n| admin | Admin画面を開ける |\n\nadminで入る。",
     ],
 )
