@@ -41,7 +41,7 @@ def left_to_others(target: RuleInput, absent: Sequence[TopicJudgement]) -> Elsew
     reasons = shipped("due")["reasons"]
     if is_list_of_cases(target):
         return Elsewhere(judged=tuple(absent), reason=Text(**reasons["cases"]))
-    kind = _kind_of_paper(target)
+    kind = kind_of_paper(target)
     own = None if kind == "part" else _topic_of_title(target)
     if kind or own:
         due = {own.code if own else "", *_due_of(kind)}
@@ -93,7 +93,7 @@ def _topic_of_title(target: RuleInput) -> Topic | None:
     return next((topic for topic in named if title and names_topic(title, topic)), None)
 
 
-def _kind_of_paper(target: RuleInput) -> str | None:
+def kind_of_paper(target: RuleInput) -> str | None:
     """Return which kind of paper a design is by its title or its file's name, if not one of the whole system.
 
     ``part``: of screens, a program, an interface; ``minutes``; ``instructions``: how something is done.

@@ -16,6 +16,7 @@ from knowledge.text.structure import line_span
 from knowledge.text.tables import read_tables
 from knowledge.types.documents import BlockKind
 from review.rules.base import finding, rule, skipped
+from review.rules.content.due import kind_of_paper
 from review.rules.history.edition import Edition, HistoryEntry, Stated, read_edition
 from review.rules.structure.headings import heading_span
 from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span
@@ -298,7 +299,9 @@ def _unnumbered(edition: Edition) -> tuple[FindingDraft, ...]:
 
 @rule("document.missing_history", tags=("version_management",))
 def missing_history(target: RuleInput) -> RuleOutcome:
-    """Report a document without a change history, or with one that has no entries."""
+    """Report a document without a change history, or with one that has no entries; minutes have no editions."""
+    if kind_of_paper(target) == "minutes":
+        return skipped("has_no_editions")
     edition = read_edition(target.text, target.sections, target.blocks)
     if edition.has_history:
         return RuleOutcome(findings=_unnumbered(edition), examined=1)

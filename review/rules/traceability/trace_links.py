@@ -15,6 +15,7 @@ from knowledge.text.outline import apparatus, inside, place
 from knowledge.text.tables import Row, Table, read_tables
 from knowledge.types.documents import Section
 from review.rules.base import finding, listed, rule, skipped, spans_of
+from review.rules.content.due import kind_of_paper
 from review.rules.prose import read_prose
 from review.rules.structure.headings import hidden_headings
 from review.rules.traceability.across import is_requirement
@@ -43,6 +44,8 @@ _UPSTREAM_COLUMN = re.compile(
 )
 _ID_LIKE = re.compile(r"[^\W\d_]{1,8}[-_.]?\d")
 _HAS_UPSTREAM = {"basic_design", "detailed_design", "test_plan"}
+# Papers by their title that say how something is done, or record a meeting.
+_OWES_NO_LINK = frozenset({"instructions", "minutes"})
 _SHOWN = 8
 _CHAPTER = re.compile(r"^[\s*第]*(?P<number>[0-9]{1,2}(?:\.[0-9]{1,2})*)\s*(?:章|節|[.．\s])")
 
@@ -50,7 +53,7 @@ _CHAPTER = re.compile(r"^[\s*第]*(?P<number>[0-9]{1,2}(?:\.[0-9]{1,2})*)\s*(?:�
 @rule(NO_UPSTREAM, tags=("traceability",))
 def no_upstream_reference(target: RuleInput) -> RuleOutcome:
     """Report a document without any link to requirements, or test items none of which names a requirement."""
-    if target.document_type not in _HAS_UPSTREAM:
+    if target.document_type not in _HAS_UPSTREAM or kind_of_paper(target) in _OWES_NO_LINK:
         return skipped("needs_no_requirements")
     families = read_families(target.text, target.sections, target.blocks)
     tests = [family for family in families if family.role is Role.TEST and family.definitions]

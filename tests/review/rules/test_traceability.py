@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from knowledge.text.identifier_shapes import Role
@@ -288,3 +290,18 @@ def test_numbers_of_rows_that_are_still_blank_and_of_each_screen_are_no_duplicat
 def test_a_link_to_a_paper_of_requirements_or_their_identifiers_is_a_reference(link: str):
     assert findings("traceability.no_upstream_reference", f"# 設計書\n\n## 1. 貸出\n\n{link}\n") == ()
     assert findings("traceability.no_upstream_reference", "# 設計書\n\n## 1. 貸出\n\n要件は別にある。\n")
+
+
+@pytest.mark.parametrize(
+    ("title", "owed"),
+    [
+        ("貸出の操作マニュアル", {"document.missing_history"}),
+        ("打合せ議事録", set()),
+        ("貸出設計書", {"document.missing_history", "traceability.no_upstream_reference"}),
+    ],
+)
+def test_manuals_owe_no_link_to_requirements_and_minutes_no_history_either(title: str, owed: set[str]):
+    target = replace(rule_input("## 1. 貸出\n\n備品を選ぶ。\n", document_type="basic_design"), title=title)
+    rules = ("document.missing_history", "traceability.no_upstream_reference")
+
+    assert {rule for rule in rules if outcome_of(rule, target).findings} == owed
