@@ -1,9 +1,13 @@
 """Count how often findings of each kind are right, and write it to ``review/data/precision.json``.
 
-``python -m benchmarks.precision`` holds the rules against judged rows: ``tests/held_out`` and ``review`` below
-HUB_TEST_DATA, or each ``--judged FOLDER`` (``gold.jsonl`` and ``documents/``). A finding that answers a row counts as
-judged for its kind, and as right where a reader expected the defect. The rules were mended for these rows, so they
-make no kind sure; ``benchmarks/data/first_shot.json`` has what was counted before. ``--write`` replaces the table.
+Findings of real documents that people judged (`benchmarks.judged`) count first: those that hold, whether or not
+somebody would act on them. They make a kind sure while all of them are left as they were at first shot.
+
+For kinds without any, ``python -m benchmarks.precision`` holds the rules against judged rows: ``tests/held_out`` and
+``review`` below HUB_TEST_DATA, or each ``--judged FOLDER`` (``gold.jsonl`` and ``documents/``). A finding that answers
+a row counts as judged for its kind, and as right where a reader expected the defect. The rules were mended for these
+rows, and ``benchmarks/data/first_shot.json`` is of defects that somebody put in, which says nothing of how often a rule
+speaks without one: neither makes a kind sure. ``--write`` replaces the table.
 """
 
 from __future__ import annotations
@@ -22,7 +26,8 @@ import django
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "hub.settings")
 django.setup()
 
-from hub.evaluation.cases import review_case  # noqa: E402 (needs the settings)
+from benchmarks.judged import FINDINGS, counts_by_kind, lines_of  # noqa: E402 (needs the settings)
+from hub.evaluation.cases import review_case  # noqa: E402
 from knowledge.ontology.shipped_files import TOPIC_FILES, read_topic  # noqa: E402
 from knowledge.parsers import ParseLimits  # noqa: E402
 from knowledge.parsers.registry import parse_file  # noqa: E402
@@ -115,17 +120,18 @@ def main(arguments: list[str]) -> None:
         more, more_right = count(folder)
         judged.update(more)
         right.update(more_right)
-    first = json.loads(FIRST_SHOT.read_text(encoding="utf-8"))["kinds"]
-    kinds = {
-        kind: first.get(kind) or {"right": right[kind], "judged": judged[kind], "mended_for": True}
-        for kind in sorted({*judged, *first})
-    }
+    planted = json.loads(FIRST_SHOT.read_text(encoding="utf-8"))["kinds"]
+    kinds = {kind: {"right": right[kind], "judged": judged[kind], "mended_for": True} for kind in judged}
+    kinds |= {kind: counts | {"mended_for": True} for kind, counts in planted.items()}
+    kinds |= counts_by_kind(lines_of(FINDINGS))
+    kinds = dict(sorted(kinds.items()))
     for kind, counts in kinds.items():
-        found = Precision(right=counts["right"], judged=counts["judged"], is_own=True, is_first_shot=kind in first)
+        is_first = "mended_for" not in counts
+        found = Precision(right=counts["right"], judged=counts["judged"], is_own=True, is_first_shot=is_first)
         said = f"{found.right:3} of {found.judged:3}  {found.bound:.3f}  {certainty_of(found.bound)}"
         print(f"{kind:50} {said}")
     if given.write:
-        why = "How many findings of a kind people judged, and how many were right. Written by benchmarks.precision."
+        why = "How many findings of a kind people judged, and how many of them hold. Written by benchmarks.precision."
         TABLE.write_text(json.dumps({"why": why, "kinds": kinds}, indent=2) + "\n", encoding="utf-8")
 
 

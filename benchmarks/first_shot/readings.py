@@ -24,7 +24,7 @@ SOURCES, READINGS = "sources.jsonl", "readings.jsonl"
 class Source:
     """Where a document comes from, by what name its readings call it, and in which round it is run.
 
-    ``rows`` is the folder of its readings.
+    ``rows`` is the folder of its readings, ``file_name`` what the file was called, where that is another name.
     """
 
     document: str
@@ -37,6 +37,7 @@ class Source:
     bytes: int
     sha256: str
     rows: Path = FOLDER
+    file_name: str = ""
 
 
 def rows_beside(documents: Path) -> Path:

@@ -90,10 +90,12 @@ def checked_path(source: Source, folder: Path) -> Path:
 
 def _target(source: Source, folder: Path) -> RuleInput:
     path = checked_path(source, folder)
-    parsed = parse_file(path, filename=source.document, limits=ParseLimits())
+    name = source.file_name or source.document
+    parsed = parse_file(path, filename=name, limits=ParseLimits())
     return RuleInput(
         text=parsed.markdown,
-        title=parsed.title or source.document,
+        title=parsed.title or name,
+        document_name=name,
         document_type=source.document_type,
         sections=build_sections(parsed.markdown, parsed.blocks),
         blocks=parsed.blocks,

@@ -1,4 +1,4 @@
-"""How sure a finding is: how often findings of its kind were right where people judged them. Pure.
+"""How sure a finding is: how often what findings of its kind say was so, where people judged them. Pure.
 
 ``review/data/precision.json`` (written by ``python -m benchmarks.precision``) counts them by kind. Few judged findings
 prove little, so the lower bound of Wilson's interval counts, and a kind that nobody judged borrows that of its family.
@@ -37,7 +37,7 @@ class Certainty(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Precision:
-    """How many findings were judged, and how many of them were right.
+    """How many findings were judged, and how many of them were right: what they say is so, whatever comes of it.
 
     ``is_own`` where they are of the kind asked for; ``is_first_shot`` where nothing was mended for them before.
     """
