@@ -104,12 +104,12 @@ def _first_entry(grid: list[list[str]]) -> int:
 
     Below a title that leaves most of its line empty the names of the columns fill theirs.
     """
-    if not grid[0] or not grid[0][0]:
-        first = next((line for line in range(1, len(grid)) if grid[line] and grid[line][0]), len(grid))
-        is_titled = all(2 * sum(map(bool, texts)) < len(texts) for texts in grid[:first])
-        has_names = is_titled and first + 1 < len(grid) and all(map(_WORDS.search, grid[first]))
-        return first + has_names
-    return 1
+    first = next((line for line in range(1, len(grid)) if grid[line] and grid[line][0]), len(grid))
+    if grid[0] and grid[0][0]:
+        return first
+    is_titled = all(2 * sum(map(bool, texts)) < len(texts) for texts in grid[:first])
+    has_names = is_titled and first + 1 < len(grid) and all(map(_WORDS.search, grid[first]))
+    return first + has_names
 
 
 def _heads(lines: list[list[str]]) -> list[str]:

@@ -70,3 +70,10 @@ def test_columns_are_named_by_the_line_below_the_table_s_title():
     rows = "".join(f"| {n} | 属性{n} | a{n} | {'' if n == 2 else '文字'} |  |  |  |\n" for n in range(1, 6))
 
     assert found_in(f"# 設計\n\n{head}{rows}") == ["表の「属性2・型」が空です（ほかの行では埋まっています）。"]
+
+
+def test_the_lines_of_a_header_whose_first_cells_are_empty_name_the_columns_together():
+    head = "| No | 属性名 | 期間 |  | 備考 |\n|---|---|---|---|---|\n|  |  | 開始 | 終了 |  |\n"
+    rows = "".join(f"| {n} | 属性{n} | {n}月 | {'' if n == 4 else f'{n}日'} | 注 |\n" for n in range(1, 9))
+
+    assert found_in(head + rows) == ["表の「属性4・終了」が空です（ほかの行では埋まっています）。"]
