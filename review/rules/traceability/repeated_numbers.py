@@ -39,8 +39,8 @@ def repeated_numbers(tables: tuple[Table, ...]) -> Iterator[tuple[str, dict[str,
 
 
 def _is_blank(row: Row) -> bool:
-    """Tell whether the row has a number and nothing else: one of a form that is still to be filled in."""
-    return sum(bool(cell.text.strip()) for cell in row.cells) < _FEWEST_SAID
+    """Tell whether of the row's cells only the number says something: one of a form that is still to be filled in."""
+    return len(row.cells) > 1 and sum(bool(cell.text.strip()) for cell in row.cells) < _FEWEST_SAID
 
 
 def _repeated(table: Table) -> Iterator[tuple[str, dict[str, list[Cell]]]]:

@@ -275,6 +275,7 @@ def test_numbers_of_rows_that_are_still_blank_and_of_each_screen_are_no_duplicat
 
     assert findings("traceability.duplicate_definition", table("No | 項目 | 操作", *rows, "6 |  | ", "6 |  | ")) == ()
     assert findings("traceability.duplicate_definition", table("No | 項目 | 操作", *rows, "5 | 項目 | 引く"))
+    assert findings("traceability.duplicate_definition", table("機能ID", "1", "2", "3", "3", "4"))
     assert findings("traceability.duplicate_definition", screens) == ()
 
 
