@@ -27,6 +27,7 @@ LONGEST_SHOWN = 300
 DIGEST = 32  # characters
 OPENED = "t"
 """In the field `SEEN`: after the digests, which are hexadecimal, and before the second in which the page was made."""
+SECOND_DIGITS = 12
 
 
 def digest_of(row: Model, names: Iterable[str]) -> str:
@@ -148,7 +149,7 @@ def saved_by_others(
 
 def _second(opened: str) -> int:
     """The second that a form says; the first of all where it says none."""
-    return int(opened) if opened.isascii() and opened.isdecimal() else 0
+    return int(opened) if len(opened) <= SECOND_DIGITS and opened.isascii() and opened.isdecimal() else 0
 
 
 def _stored_in_words(form: forms.ModelForm[Any], name: str) -> str:

@@ -48,6 +48,18 @@ def test_the_second_of_two_is_told_and_saves_knowingly() -> None:
     assert kind.name_ja == "運用・操作手順書"
 
 
+def test_a_form_whose_second_is_no_number_is_told_all_the_same() -> None:
+    kind = DocumentType.objects.create(code="manual", name_ja="手順書", name_en="Manual")
+    address = reverse("admin:knowledge_documenttype_change", args=[kind.pk])
+    client = curator_client()
+    typed = form_of(client, address)
+    DocumentType.objects.update(name_ja="運用手順書")
+    for second in ("x", "9" * 5000):
+        seen = typed["hub_seen"].partition("t")[0] + "t" + second
+        answer = client.post(address, {**typed, "name_ja": "操作手順書", "hub_seen": seen})
+        assert "運用手順書" in unescape(answer.content.decode())
+
+
 def test_a_form_that_nobody_overtook_is_saved() -> None:
     kind = DocumentType.objects.create(code="manual", name_ja="手順書", name_en="Manual")
     address = reverse("admin:knowledge_documenttype_change", args=[kind.pk])
