@@ -39,7 +39,6 @@
 
   let isFilling = false;
 
-  // Puts a row into the detail; what is typed there while the same row is fetched again stays, with the cursor.
   // Keeps what was typed for the rows that were not saved, and forgets it of those that were.
   function noteUnsent(kind, typed, targets, answer) {
     const left = answer ? overtakenOf(answer) : targets;
@@ -64,6 +63,7 @@
     [reason.dataset.of, reason.dataset.text] = isBack ? [idOf(row), text] : ["", ""];
   }
 
+  // Puts a row into the detail; what is typed there while the same row is fetched again stays, with the cursor.
   function fill(html, row) {
     const held = detail.dataset.shown === idOf(row) ? document.activeElement : null;
     const name = held && detail.contains(held) ? FIELDS.find((one) => held.matches(one)) : null;
