@@ -123,6 +123,22 @@ def test_an_import_is_shown_before_it_is_stored_and_then_made_a_draft(curator):
     assert curator.get(applied.url).status_code == 200
 
 
+def test_a_file_that_is_too_large_to_be_carried_is_chosen_again_where_the_preview_was_asked_for(curator, monkeypatch):
+    monkeypatch.setattr("hub.admin_site.carried_file.MAX_CARRIED", 10)
+    data = (FILES / "clinic.owl").read_bytes()
+    asked = {"domain": "clinic", "file": SimpleUploadedFile("clinic.owl", data), "preview": ""}
+    shown = curator.post(reverse(IMPORT), asked).content.decode()
+    (buttons,) = re.findall(r'<button[^>]*name="store" value="draft"([^>]*)>', shown)
+    assert 'form="hub-import"' in buttons
+    form = re.search(r'<form[^>]*id="hub-import".*?</form>', shown, re.DOTALL)
+    assert form is not None
+    assert 'type="file"' in form[0]
+    assert 'value="clinic"' in form[0]
+    again = {"domain": "clinic", "file": SimpleUploadedFile("clinic.owl", data), "store": "draft"}
+    made = curator.post(reverse(IMPORT), again)
+    assert made.url == reverse("admin:knowledge_ontology_change", args=[Ontology.objects.get(domain="clinic").pk])
+
+
 @pytest.mark.parametrize(
     ("fields", "told"),
     [
