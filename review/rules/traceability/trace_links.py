@@ -6,6 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 from hub.core.texts import Text
 from knowledge.text.folding import narrow
@@ -13,7 +14,7 @@ from knowledge.text.identifier_shapes import Family, Mention, Role, prefix_of, r
 from knowledge.text.identifiers import read_families
 from knowledge.text.outline import apparatus, inside, place
 from knowledge.text.tables import Row, Table, read_tables
-from knowledge.types.documents import Section
+from knowledge.types.documents import BlockKind, Section
 from review.rules.base import finding, listed, rule, skipped, spans_of
 from review.rules.content.due import kind_of_paper
 from review.rules.prose import read_prose
@@ -32,9 +33,10 @@ _DESIGN_DOCUMENT = re.compile(
     r"|design (?:document|specification)",
     re.IGNORECASE,
 )
-# A link to a paper of requirements, its file's name, an identifier that is called one.
+# A link to a paper of requirements, its file's name, an identifier that is called one; requirements/base.txt is a list
+# of packages.
 _UPSTREAM_LINK = re.compile(
-    r"\[[^\[\]\n]{0,60}(?:要件|要求)[^\[\]\n]{0,60}\]\([^()\n]{1,200}\)|(?<![A-Za-z])requirements?/[\w./\-]{0,80}\.\w{2,5}"
+    r"\[[^\[\]\n]{0,60}(?:要件|要求)[^\[\]\n]{0,60}\]\([^()\n]{1,200}\)|(?<![A-Za-z])requirements?/[\w./\-]{0,80}\.(?:md|docx?|xlsx?|pdf)\b"
     r"|[\w\-]{0,40}(?:要件|要求)[\w\-]{0,40}\.(?:md|docx?|xlsx?|pdf)"
     r"|(?:要件|要求)[^。\n|]{0,20}[(（][A-Z]{1,4}-[A-Z]{0,4}-?[0-9]{1,4}|(?<![\w\-])N?FR(?:-[A-Z]{1,4})?-[0-9]{1,4}(?![\w\-])",
     re.IGNORECASE,
@@ -70,7 +72,10 @@ def _links_upstream(target: RuleInput, families: tuple[Family, ...]) -> bool:
         return True
     prose = read_prose(target.text, target.blocks)
     skipped = apparatus(target.text, target.sections)
-    if any(not inside(skipped, match.start()) for match in _UPSTREAM_LINK.finditer(target.text)):
+    code = (edge for block in target.blocks if block.kind is BlockKind.CODE for edge in (block.start, block.end))
+    between = list(pairwise([0, *code, len(target.text)]))[::2]
+    links = (match for stretch in between for match in _UPSTREAM_LINK.finditer(target.text, *stretch))
+    if any(not inside(skipped, match.start()) for match in links):
         return True
     patterns = [_UPSTREAM_DOCUMENT]
     if target.document_type != "basic_design":

@@ -306,3 +306,10 @@ def test_manuals_owe_no_link_to_requirements_and_minutes_no_history_either(title
     rules = ("document.missing_history", "traceability.no_upstream_reference")
 
     assert {rule for rule in rules if outcome_of(rule, target).findings} == owed
+
+
+@pytest.mark.parametrize(
+    "text", ["```\n# FR-12 の検査\npip install\n```", "依存する部品は requirements/base.txt に書く。"]
+)
+def test_code_and_a_list_of_packages_are_no_reference_to_requirements(text: str):
+    assert findings("traceability.no_upstream_reference", f"# 設計書\n\n## 1. 貸出\n\n{text}\n")
