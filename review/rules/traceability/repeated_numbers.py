@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from knowledge.text.folding import narrow
+from knowledge.text.identifier_shapes import Family, Mention
 from knowledge.text.tables import Cell, Row, Table
+from review.rules.traceability.across import home
 
 _NUMBERING_HEAD = re.compile(
     r"(?:機能|画面|帳票|要件|要求|テスト|テスト?ケース|試験|シナリオ|バッチ|処理|テーブル|メッセージ|課題|リスク|API|IF)\s*(?:ID|番号)",
@@ -59,6 +61,29 @@ def _repeated(table: Table) -> Iterator[tuple[str, dict[str, list[Cell]]]]:
             places.setdefault(cell.text, []).append(cell)
         if len(places) >= _LEAST_DISTINCT * len(cells):
             yield head.text, {number: those for number, those in places.items() if len(those) > 1}
+
+
+def without_grouped_rows(family: Family, tables: tuple[Table, ...]) -> dict[str, list[Mention]]:
+    """Return the definitions of a family by name, without those in tables whose rows the identifiers group.
+
+    The items of screens, each with the screen's identifier, define no screens.
+    """
+    homes = [(mention, home(mention, tables)[0]) for places in family.defined.values() for mention in places]
+    names: dict[int, list[str]] = {}
+    for mention, table in homes:
+        if table is not None:
+            names.setdefault(table.header.start, []).append(mention.id)
+    grouping = {start for start, each in names.items() if _groups_rows(each)}
+    kept: dict[str, list[Mention]] = {}
+    for mention, table in homes:
+        if table is None or table.header.start not in grouping:
+            kept.setdefault(mention.id, []).append(mention)
+    return kept
+
+
+def _groups_rows(names: Sequence[str]) -> bool:
+    """Return whether so many of the names in a column repeat that it groups its rows, and identifies none."""
+    return len(names) >= _FEWEST_NUMBERED and len(set(names)) < _MOSTLY_DISTINCT * len(names)
 
 
 def _listed_ids(head: str, cells: list[Cell]) -> Iterator[tuple[str, dict[str, list[Cell]]]]:

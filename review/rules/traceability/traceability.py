@@ -29,7 +29,7 @@ from review.rules.traceability.across import (
     unanswered,
     upstream,
 )
-from review.rules.traceability.repeated_numbers import repeated_numbers
+from review.rules.traceability.repeated_numbers import repeated_numbers, without_grouped_rows
 from review.types import FindingDraft, RelatedDocument, RuleInput, RuleOutcome, Severity, Span
 
 _UPSTREAM_NAMED = re.compile(r"(?:要件定義書|要求仕様書|設計書|仕様書)")
@@ -282,7 +282,7 @@ def duplicate_definition(target: RuleInput) -> RuleOutcome:
     for family in families:
         clashes = {
             name: places
-            for name, places in family.defined.items()
+            for name, places in without_grouped_rows(family, tables).items()
             if name not in told
             and _clash(places, tables, target)
             and not are_apart(target.text, target.sections, [each.start for each in places])

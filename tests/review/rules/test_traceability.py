@@ -106,6 +106,13 @@ def test_one_number_for_two_things_is_a_duplicate():
     assert found.suggestion.example == "FN-004"
 
 
+def test_rows_that_identifiers_group_define_nothing_a_second_time():
+    items = [f"FN-00{of} | 項目{number} | 文字列" for of in (1, 2, 3) for number in (1, 2)]
+    text = DEFINED + "\n## 項目定義\n\n" + table("機能ID | 項目名 | 型", *items)
+
+    assert findings("traceability.duplicate_definition", text) == ()
+
+
 def test_a_list_and_its_details_are_no_duplicate():
     text = DEFINED + "\n### FN-001: 受付機能\n文\n\n### FN-002: 審査\n文\n"
 
