@@ -170,3 +170,11 @@ def test_a_plan_with_cases_stays_a_plan():
     target = rule_input(CASES, document_type="test_plan", topics=load_topics("test_plan"))
 
     assert "tp_schedule" in missing(replace(target, title="結合テスト計画書"))
+
+
+def test_who_wrote_minutes_is_not_told_to_add_the_sections_of_a_design():
+    found = left_to_others(replace(design("打合せ議事録"), document_name="議事録.docx"))
+
+    assert found is not None
+    assert "節を設け" not in found.suggestion.content.ja
+    assert "add sections" not in found.suggestion.content.en
