@@ -77,7 +77,7 @@ def test_only_the_scan_that_the_page_showed_is_taken_back() -> None:
     assert "新規 27" in asked.content.decode()
     Source.objects.update(report={**report, "undo": undo_of("scan-2")})
     for answer in (yes_to(asked), pressed):
-        assert "もう一度スキャン" in client.post(address, answer, follow=True).content.decode()
+        assert "もう一度走査" in client.post(address, answer, follow=True).content.decode()
         source.refresh_from_db()
         assert source.enabled
 

@@ -58,6 +58,8 @@ def test_a_look_is_offered_before_every_scan(folder, operator):
     assert "次の走査の対象" in looked
     assert "新しい文書 1 件" in looked
     assert "取り込み済みで、変わっていないファイル 2 件" in looked
+    (folder / "追加.md").unlink()
+    assert "新しい文書" not in page_of(operator, source, look=1)
     curator = make_user("suzuki")
     grant(curator, Role.CURATOR, Collection.objects.get(slug="default"))
     assert "look=1" not in page_of(curator, source)  # who may not say what is watched may not look either

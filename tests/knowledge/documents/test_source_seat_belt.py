@@ -253,7 +253,7 @@ def test_another_scan_than_the_one_that_was_seen_is_not_taken_back(desk):
     seen = source.report["batch"]
     (desk / "新規.md").write_text("# 新規\n\n後から。\n", encoding="utf-8")
     run(source)
-    with pytest.raises(Conflict, match="もう一度スキャン"):
+    with pytest.raises(Conflict, match="もう一度走査"):
         batches.undo_scan(OPERATOR, source.name, scan=seen)
     source.refresh_from_db()
     assert source.enabled
