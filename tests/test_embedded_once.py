@@ -32,3 +32,14 @@ def test_what_a_caller_does_to_a_vector_changes_no_other(tmp_path: Path, monkeyp
     vector = embedder.embed_query("応答時間")
     vector[:] = 0
     assert embedder.embed_query("応答時間").any()
+
+
+def test_a_graph_below_the_folder_is_loaded_once_for_all_its_embedders(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    remember_vectors(monkeypatch, tmp_path / "hub")
+    ours, again, other, elsewhere = (
+        BundledEmbedder(cache_dir=tmp_path / name / "models") for name in ("hub", "hub", "other", "other")
+    )
+    assert ours._session.get() is again._session.get()
+    assert other._session.get() is not elsewhere._session.get()
