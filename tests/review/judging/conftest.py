@@ -56,10 +56,19 @@ def item(db) -> CheckItemVersion:
     return version
 
 
+@pytest.fixture(scope="module")
+def read_once(django_db_setup: None, django_db_blocker: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
+    """TEXT, read once for the tests of a module, in a transaction that is taken back at the end."""
+    with django_db_blocker.unblock(), transaction.atomic():
+        folder = tmp_path_factory.mktemp("design")
+        outcome = upload_text(local_operator(), folder, TEXT, document_type="basic_design")
+        yield work_through(outcome.document).pk
+        transaction.set_rollback(True)
+
+
 @pytest.fixture
-def document(item, tmp_path):
-    outcome = upload_text(local_operator(), tmp_path, TEXT, document_type="basic_design")
-    return work_through(outcome.document)
+def document(read_once: int, item: CheckItemVersion) -> Document:
+    return Document.objects.get(pk=read_once)
 
 
 def judged(

@@ -1,14 +1,25 @@
 """What a review does when the passages of its document can not be read: no verdict without them.
 
-In a file of its own, for the long document of other files is held in a transaction.
+In a file of its own, for the documents of other files are held in a transaction.
 """
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from hub.access.principals import local_operator
+from knowledge.models import Document
+from review.models import CheckItemVersion
+from tests.factories import upload_text, work_through
 from tests.knowledge.search.test_degraded import break_table, mend_table
-from tests.review.judging.conftest import ITEM, PASS, codes, run
+from tests.review.judging.conftest import ITEM, PASS, TEXT, codes, run
+
+
+@pytest.fixture
+def document(item: CheckItemVersion, tmp_path: Path) -> Document:
+    return work_through(upload_text(local_operator(), tmp_path, TEXT, document_type="basic_design").document)
 
 
 @pytest.mark.django_db(transaction=True)
