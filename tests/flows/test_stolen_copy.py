@@ -47,7 +47,7 @@ def readings(data: bytes, depth: int = 0) -> Iterator[bytes]:
     for start in (found.start() for found in re.finditer(rb"\x78[\x01\x5e\x9c\xda]|\x1f\x8b\x08", data)):
         unpacking = zlib.decompressobj(47)
         try:
-            yield unpacking.decompress(data[start:], 10_000_000)
+            yield unpacking.decompress(memoryview(data)[start:], 10_000_000)
         except zlib.error:
             continue
 
