@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from html import unescape
-from pathlib import Path
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.db import connection
+from django.db import connection, transaction
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
@@ -39,9 +40,19 @@ def curator() -> User:
     return made
 
 
+@pytest.fixture(scope="module")
+def read_once(
+    django_db_setup: None, django_db_blocker: Any, queue: None, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[int]:
+    """A document that is read once for all tests here, in a transaction that is taken back at the end."""
+    with django_db_blocker.unblock(), transaction.atomic():
+        yield add_document(tmp_path_factory.mktemp("design")).pk
+        transaction.set_rollback(True)
+
+
 @pytest.fixture
-def document(tmp_path: Path, queue: None) -> Document:
-    return add_document(tmp_path)
+def document(read_once: int, db: None) -> Document:
+    return Document.objects.select_related("collection", "latest_version__blob", "current_version").get(pk=read_once)
 
 
 def form_of(client: Client, document: Document) -> dict[str, str]:

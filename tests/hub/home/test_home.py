@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from html import unescape
-from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 import pytest
 from django.conf import settings
 from django.contrib.auth.models import User
-from django.db import connection
+from django.db import connection, transaction
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
@@ -44,11 +45,20 @@ TABLES = """# 用語集
 """
 
 
+@pytest.fixture(scope="module")
+def read_once(
+    django_db_setup: None, django_db_blocker: Any, queue: None, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[int]:
+    """A document that is read once for all tests here, in a transaction that is taken back at the end."""
+    text = "# 設計書\n\n## 性能\n\n検索の応答時間は 3 秒以内とする。\n\n## 移行\n\n移行は夜間に行う。\n"
+    with django_db_blocker.unblock(), transaction.atomic():
+        yield add_document(tmp_path_factory.mktemp("design"), text=text).pk
+        transaction.set_rollback(True)
+
+
 @pytest.fixture
-def document(tmp_path: Path, queue: None) -> Document:
-    return add_document(
-        tmp_path, text="# 設計書\n\n## 性能\n\n検索の応答時間は 3 秒以内とする。\n\n## 移行\n\n移行は夜間に行う。\n"
-    )
+def document(read_once: int, db: None) -> Document:
+    return Document.objects.select_related("collection", "latest_version__blob", "current_version").get(pk=read_once)
 
 
 @pytest.fixture
