@@ -69,7 +69,7 @@ def write_csv(items: Sequence[ItemContent]) -> bytes:
     writer = csv.writer(target, lineterminator="\r\n")
     writer.writerow([column.title for column in COLUMNS])
     for item in items:
-        writer.writerow([guarded(text) for text in cells_of(item)])
+        writer.writerow([guarded(xml_text(text)) for text in cells_of(item)])
     return target.getvalue().encode("utf-8-sig")
 
 

@@ -46,7 +46,12 @@
       const { [kind]: _before, ...others } = unsent[idOf(row)] || {};
       unsent[idOf(row)] = left.includes(row) && typed.text ? { ...others, [kind]: typed } : others;
     }
-    window.sessionStorage.setItem(UNSENT, JSON.stringify(unsent));
+    try {
+      window.sessionStorage.setItem(UNSENT, JSON.stringify(unsent));
+    } catch (error) {
+      // A full store keeps nothing over loading the page again; on this page it is kept, and what was saved is shown.
+      console.warn(error);
+    }
   }
 
   const unsentOf = (row, kind) => (row && unsent[idOf(row)]?.[kind]) || { text: "", day: "" };

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from hub.access.principals import Role, local_operator
 from hub.core.errors import Conflict, Forbidden, InvalidInput
 from hub.rest.errors import InvalidFields
 from review.curation import master_files, master_versions
+from review.masters.files import write_csv
 from review.masters.listing import content_of, get_checklist, item_versions_of, version_in_force
 from review.masters.table import COLUMNS
 from review.models import CheckItemVersion, CheckListVersion, CheckType, MasterStatus, Priority
@@ -190,6 +192,13 @@ def test_a_csv_from_a_japanese_excel_is_read_and_formulas_are_kept_out() -> None
     found = preview(target.getvalue().encode("cp932", "ignore"), "master.csv")
     assert found.problems == ()
     assert kinds(found)["BD-A01"] == "changed"
+
+
+def test_a_control_character_hides_no_formula_in_a_csv() -> None:
+    (item, *_) = item_versions_of(version_in_force(get_checklist("basic-design")))
+    written = write_csv([replace(content_of(item), name_ja="\x01=1+1")]).decode("utf-8-sig")
+
+    assert next(iter(csv.DictReader(io.StringIO(written))))[COLUMNS[COLUMN["name_ja"] - 1].title] == "'=1+1"
 
 
 def test_importing_nothing_new_is_said_and_readers_import_nothing() -> None:
