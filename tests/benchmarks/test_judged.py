@@ -35,4 +35,4 @@ def test_the_shipped_table_has_what_people_judged():
     shipped = json.loads((REPOSITORY / "review" / "data" / "precision.json").read_text(encoding="utf-8"))["kinds"]
 
     assert {kind: shipped[kind] for kind in counted} == counted
-    assert certainty_of(precision_of(KIND).bound) is Certainty.SURE
+    assert certainty_of(precision_of(KIND).bound) is Certainty.LIKELY

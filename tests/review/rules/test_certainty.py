@@ -15,14 +15,10 @@ TABLE = json.loads((Path(__file__).resolve().parents[3] / "review" / "data" / "p
 HELD = 0.98
 
 
-def test_what_is_sure_held_in_98_of_100_where_nothing_was_mended_for_it():
-    sure = [
-        counts for kind, counts in TABLE["kinds"].items() if certainty_of(precision_of(kind).bound) is Certainty.SURE
-    ]
-
-    assert sure
-    assert not any(counts.get("mended_for") for counts in sure)
-    assert sum(counts["right"] for counts in sure) >= HELD * sum(counts["judged"] for counts in sure)
+def test_only_what_held_in_98_of_100_where_nothing_was_mended_for_it_is_sure():
+    for kind, counts in TABLE["kinds"].items():
+        is_proven = not counts.get("mended_for") and counts["right"] >= HELD * counts["judged"]
+        assert is_proven or certainty_of(precision_of(kind).bound) is not Certainty.SURE, kind
 
 
 @pytest.mark.parametrize(
