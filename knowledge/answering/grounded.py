@@ -188,7 +188,8 @@ class GroundedAnswer:
     def _checked(self, proposed: Any) -> AnswerSentence | None:  # noqa: ANN401 - whatever the model wrote
         """The sentence, where its quotes stand in the passages, bear it out, and may have what is asked for."""
         text, part, quotes = self._read(proposed)
-        if not text or not quotes or not has_facts_of(text, quotes):
+        asked = self.parts[part]
+        if not text or not quotes or not has_facts_of(text, quotes, question=asked):
             self._remark(SENTENCES_DROPPED)
             return None
         if speaks_to_a_model(text) or any(speaks_to_a_model(one.text) for one in quotes):
@@ -199,11 +200,11 @@ class GroundedAnswer:
             self._remark(SENTENCES_DROPPED)
             return None
         places = "\n".join(f"{one.heading}\n{one.header}\n{one.text}" for one in quotes)
-        if not may_have_value(f"{text}\n{places}", self.parts[part]):
+        if not may_have_value(f"{text}\n{places}", asked):
             self._remark(BESIDE_THE_QUESTION)
             return None
-        is_same = says_no_more_than(text, quotes) and says_it_of_the_same(text, quotes, self.parts[part])
-        if not has_words or not is_same:
+        is_borne_out = has_words and has_facts_of(text, quotes)
+        if not (is_borne_out and says_no_more_than(text, quotes) and says_it_of_the_same(text, quotes, asked)):
             text = "\n".join(one.text for one in quotes)
             self._remark(WORDS_OF_THE_DOCUMENT)
         citations = tuple(one.cite(chance=self._chance_of(one)) for one in quotes)

@@ -59,7 +59,7 @@ _PART_OF_NAME = re.compile(r"[0-9_@]|://|[a-z]\.[a-z]")
 # Behind a verb, and not behind what belongs to the next one: 個人情報を送ることは、認めない.
 _NEXT_CLAUSE = re.compile(r"(?<=[しきりえけせびみちずれ])、|(?<=[るいたすくうむぬん]が)、")
 _MOST_CLAUSES = 6
-_NEXT_SENTENCE = re.compile(r"[。！？!?](?=\s*[^\s」』）)。！？!?])|\.\s+(?=[A-Z])|\n")
+_NEXT_SENTENCE = re.compile(r"[。！？!?](?=\s*[^\s」』）)。！？!?])|(?<!\b[A-Z])(?<!\b[DJMS]r)\.\s+(?=[A-Z])|\n")
 _KANJI_DIGITS = str.maketrans(DIGITS, "0123456789")
 
 
@@ -85,13 +85,13 @@ def is_in_another_language(sentence: str, quotes: Sequence[PlacedSentence]) -> b
     return bool(HIRAGANA.search(sentence)) is not any(HIRAGANA.search(one.text) for one in quotes)
 
 
-def has_facts_of(sentence: str, quotes: Sequence[PlacedSentence]) -> bool:
+def has_facts_of(sentence: str, quotes: Sequence[PlacedSentence], *, question: str = "") -> bool:
     """Return whether quotes bear out the numbers and dates of a sentence, in any spelling and language.
 
     They must stand in the quoted places, or over them; a quantity with its unit: 3分 is not borne out by a chapter 3,
-    nor by the sentence beside the quoted one.
+    nor by the sentence beside the quoted one. Those of a ``question`` may stand in the sentence, too.
     """
-    text = _places_of(quotes)
+    text = f"{_places_of(quotes)}\n{question}"
     dates = {term for mention in find_dates(fold_terms(text)) for term in mention.terms}
     undated = _without_dates(sentence, dates)
     if not numbers_of(undated) <= numbers_of(text) | numbers_of(text.translate(_KANJI_DIGITS)):

@@ -100,6 +100,15 @@ def test_a_value_of_another_thing_in_the_quoted_sentence_has_the_quote_said(libr
     assert ("words_of_the_document" in codes(given)) is not is_same
 
 
+def test_a_number_that_only_the_question_has_costs_no_answer_and_is_not_said_for_the_document(library, configured):
+    quote = "当時の応答時間は4秒以内であった。"
+    library.add("沿革.md", (quote,), title="沿革")
+    configured.answer = lambda asked: says(("2024年の応答時間は4秒以内でした。", label_before(asked, quote), quote))
+    given = ask("2024年の応答時間は何秒以内でしたか")
+    assert given.text == quote
+    assert "words_of_the_document" in codes(given)
+
+
 def test_a_sentence_without_what_is_counted_is_beside_the_question(library, configured):
     quote = "本システムは利用者の認証に多要素認証を用いる。"
     configured.answer = lambda asked: says((quote, label_before(asked, quote), quote))

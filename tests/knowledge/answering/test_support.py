@@ -162,6 +162,12 @@ def test_what_turns_a_sentence_or_adds_to_it_is_not_borne_out(sentence: str, pas
     assert is_supported(nearest(sentence, passage).text, passage), "its own words are"
 
 
+def test_a_point_behind_an_initial_ends_no_sentence() -> None:
+    assert is_supported("The senator Lowell P. Weicker won in 1990.", "The senator Weicker won in 1990.")
+    assert is_supported("Dr. Weicker won in 1990.", "The senator Weicker won in 1990.")
+    assert not is_supported("Laptops are lent. Ask the administrator.", "Laptops are lent by the administrator.")
+
+
 def test_another_quote_does_not_lend_its_no() -> None:
     lent, unsent, banned = sentences_of(
         hit("業務端末は貸与する。個人情報は外部へ送信しない。USBメモリの使用は禁止する。")
