@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from knowledge.answering.clauses import Clause, japanese_clauses, words_in
@@ -20,8 +20,10 @@ from knowledge.index.morphemes import JAPANESE, question_words
 from knowledge.text.folding import fold_terms, normalise
 from knowledge.text.tables import cells_of
 
-_RANGE = re.compile(r"\s*(?:から|より|[~〜–-]|to|until)?\s*")
+_RANGE = re.compile(r"\s*(?:から|より|[~〜–-]|to|until|and)?\s*")
 _COMMA = re.compile("[、,]")
+_OF_VALUE = re.compile(r"の[^\W\d\u3041-\u3096]+")
+_IN_BRACKETS = re.compile(r" ?\([^()]*")
 _LISTED = re.compile(r"[^\w]*(?:と|や|か|及び|または|又は|もしくは|若しくは|、|,|・)")
 
 
@@ -135,11 +137,23 @@ def _of_text(text: str) -> Iterator[Attribution]:
 
 def _values(clause: Clause) -> Iterator[Attribution]:
     text = in_digits(fold_terms(clause.text))
-    found = values_in(text)
+    found = _once(values_in(text), text)
     for kind in dict.fromkeys(value.kind for value in found):
         of_kind = [value for value in found if value.kind == kind]
         for value, said in zip(of_kind, _said_of_each(text, of_kind), strict=True):
             yield Attribution(kind=kind, names=value.names, words=words_in(said) | clause.taken_over, clause=clause)
+
+
+def _once(values: Sequence[Value], text: str) -> list[Value]:
+    """Make one of a value and of what brackets right behind it say of it: 720年（養老4年）."""
+    kept: list[Value] = []
+    for value in values:
+        if kept and kept[-1].kind == value.kind and _IN_BRACKETS.fullmatch(text[kept[-1].end : value.start]):
+            first = kept.pop()
+            kept.append(replace(first, names=first.names | value.names, end=value.end))
+        else:
+            kept.append(value)
+    return kept
 
 
 def _said_of_each(text: str, values: Sequence[Value]) -> Iterator[str]:
@@ -154,9 +168,16 @@ def _said_of_each(text: str, values: Sequence[Value]) -> Iterator[str]:
     head, tail = text[: values[0].start], text[values[-1].end :]
     is_behind = not JAPANESE.search(text) and values[0].kind not in TIMES
     is_list = not is_behind and all(_LISTED.match(one) for one in between)
-    cuts = [
-        _COMMA.split(one, maxsplit=1) if _COMMA.search(one) else [one, ""][:: 1 if is_behind else -1] for one in between
-    ]
+    cuts = [_cut(one, is_behind=is_behind) for one in between]
     before, behind = [head, *(cut[1] for cut in cuts)], [*(cut[0] for cut in cuts), tail]
     shared = (head if is_behind else "", tail if is_list else "")
     yield from (" ".join([*said, *shared]) for said in zip(before, behind, strict=True))
+
+
+def _cut(between: str, *, is_behind: bool) -> tuple[str, str]:
+    """Part the words between two values at a comma, or behind what の joins to the first: 85名の負傷のほうが16名."""
+    if comma := _COMMA.search(between):
+        return between[: comma.start()], between[comma.end() :]
+    if of := _OF_VALUE.match(between):
+        return of[0], between[of.end() :]
+    return (between, "") if is_behind else ("", between)

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from knowledge.answering.clauses import ACTED_ON, ACTS, Clause, Party, words_in
 
 _JOINS = re.compile(
-    r"(?<=[.!?])\s+(?=[A-Z])|[;\n]\s*|(?:,\s+|(?<![\s,])\s+)(?:and|but|while|whereas|although|though|yet)\s+(?:then\s+)?"
+    r"(?<=[.!?])\s+(?=[A-Z])|[;\n]\s*"
+    r"|(?:,\s+|(?<![\s,])\s+)(?:and(?! \d)|but|while|whereas|although|though|yet)\s+(?:then\s+)?"
     r"|,\s+(?=(?:which|who|whose|where|when|then)\b)"
 )
 _NO_NAMES = """

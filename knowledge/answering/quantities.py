@@ -32,7 +32,7 @@ _QUANTITY = re.compile(
     rf"(\d+(?:[.,]\d+)*)\s*({'|'.join(sorted(map(re.escape, _UNIT_NAMES), key=lambda name: -len(name)))})?"
 )
 # A number that is no part of a code or a version.
-_OWN_NUMBER = re.compile(rf"(?<![a-z0-9][-._/])(?<![a-z_]){_QUANTITY.pattern}")
+_OWN_NUMBER = re.compile(rf"(?<![a-z0-9][-._/])(?<![a-z_\d])(?<!\d[.,]){_QUANTITY.pattern}")
 _COUNTED = re.compile(rf" ?(?!(?:{'|'.join(sorted(ENGLISH_STOP_WORDS))})\b)[a-z]+|[^\W\da-z\u3041-\u3096]{{1,4}}")
 _ORDINALS = frozenset({"st", "nd", "rd", "th"})
 _YEAR = re.compile(r"1\d{3}|20\d\d")
