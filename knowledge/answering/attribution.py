@@ -24,7 +24,7 @@ _RANGE = re.compile(r"\s*(?:から|より|[~〜–-]|to|until|and)?\s*")
 _COMMA = re.compile("[、,]")
 _OF_VALUE = re.compile(r"の[^\W\d\u3041-\u3096]+")
 _IN_BRACKETS = re.compile(r" ?\([^()]*")
-_LISTED = re.compile(r"[^\w]*(?:と|や|か|及び|または|又は|もしくは|若しくは|、|,|・)")
+_LISTED = re.compile(r"\W{0,4}(?:と|や|か|及び|または|又は|もしくは|若しくは|、|,|・)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
