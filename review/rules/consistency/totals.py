@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
@@ -205,16 +206,16 @@ def _announced_rows(target: RuleInput) -> Iterator[Mismatch]:
 
 def _headed(target: RuleInput) -> Iterator[Mismatch]:
     """Hold the number in a heading, 3つの方針, against the sections below it, or the list that it begins with."""
+    below = Counter(section.parent_id for section in target.sections)
     for section in target.sections:
         match = _HEADED.search(narrow(section.title).strip())
-        children = [each for each in target.sections if each.parent_id == section.id]
-        if not match or len(children) < _FEWEST_ADDED:
+        children = below[section.id]
+        if not match or children < _FEWEST_ADDED:
             continue
         title = heading_span(target.text, section)
-        counted = str(len(children))
         stated = str(read_numeral(match[1]))
         name = section.title.strip()
-        yield Mismatch(name=name, stated=stated, counted=counted, parts=len(children), places=(title,))
+        yield Mismatch(name=name, stated=stated, counted=str(children), parts=children, places=(title,))
 
 
 def _with_parts(target: RuleInput) -> Iterator[Mismatch]:
