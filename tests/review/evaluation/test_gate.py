@@ -29,6 +29,7 @@ from tests.review.judging.conftest import (  # noqa: F401 (fixtures)
     PASS,
     document,
     item,
+    read_once,
     run,
 )
 

@@ -188,7 +188,7 @@ def test_of_several_topics_a_quote_takes_out_the_one_that_it_treats(db, tmp_path
         assert len(suggested) == (decision == "overturned"), "of what counts"
         for text in (after.message, *suggested):
             assert f"「{topics[0]}」" not in text
-            assert f"「{topics[1]}」" in text
+        assert f"「{topics[1]}」" in after.message
     else:
         assert after.data["items"] == topics
         assert not after.second_opinion
