@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import hashlib
-import json
 import os
 import sys
 from collections import Counter, defaultdict
@@ -25,17 +24,14 @@ import django
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "hub.settings")
 django.setup()
 
-from benchmarks.first_shot.readings import Source  # noqa: E402 (needs the settings)
+from benchmarks.first_shot.outputs import read_lines, write_lines  # noqa: E402 (needs the settings)
+from benchmarks.first_shot.readings import Source  # noqa: E402
 from benchmarks.first_shot.running import run  # noqa: E402
 from review.types import FindingDraft  # noqa: E402
 
 DATA = Path(__file__).resolve().parent / "data"
 FINDINGS, SOURCES = DATA / "judged_findings.jsonl", DATA / "judged_sources.jsonl"
 OF_ARTICLES = "compliance."
-
-
-def lines_of(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
 def digest(text: str) -> str:
@@ -66,7 +62,7 @@ def _counts(lines: list[Mapping[str, Any]]) -> dict[str, int | bool]:
 
 def mark_left(judged: list[dict[str, Any]], folder: Path) -> None:
     """Note of each judged finding whether the rules still report it."""
-    for row in lines_of(SOURCES):
+    for row in read_lines(SOURCES):
         kind = row.pop("kind", None)
         done = run(Source(round=0, **row), folder)
         if done.crashed:
@@ -109,11 +105,11 @@ def main(arguments: list[str]) -> None:
     parser.add_argument("--documents", type=Path, metavar="FOLDER")
     parser.add_argument("--write", action="store_true", help="note in the file what rules still report")
     given = parser.parse_args(arguments)
-    judged = lines_of(FINDINGS)
+    judged = read_lines(FINDINGS)
     if given.documents:
         mark_left(judged, given.documents)
     if given.write:
-        FINDINGS.write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in judged), encoding="utf-8")
+        write_lines(FINDINGS, judged)
     print(table(judged))
 
 

@@ -11,9 +11,10 @@ import random
 import re
 from collections.abc import Callable
 
+from knowledge.text.numerals import DIGITS
+
 _LEADERS = ("…", "・", "‥", "…")
 _AROUND = (("", ""), ("", ""), ("（", "）"), ("〔", "〕"))
-_NUMERALS = "〇一二三四五六七八九"
 _WIDE_DIGITS = {code: code + 0xFEE0 for code in range(0x30, 0x3A)}
 _PLAIN = re.compile(r"[\u3040-\u30ff\u3005\u4e00-\u9fff、。「」・〜～―ー（）]+")
 
@@ -79,7 +80,7 @@ def _piece(next_text: Callable[[], str], length: int) -> str:
 
 
 def _kanji(page: int) -> tuple[str, int]:
-    text = "".join(_NUMERALS[int(digit)] for digit in str(page))
+    text = "".join(DIGITS[int(digit)] for digit in str(page))
     return text, len(text)
 
 

@@ -26,7 +26,8 @@ import django
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "hub.settings")
 django.setup()
 
-from benchmarks.judged import FINDINGS, counts_by_kind, lines_of  # noqa: E402 (needs the settings)
+from benchmarks.first_shot.outputs import read_lines  # noqa: E402 (needs the settings)
+from benchmarks.judged import FINDINGS, counts_by_kind  # noqa: E402
 from hub.evaluation.cases import review_case  # noqa: E402
 from knowledge.ontology.shipped_files import TOPIC_FILES, read_topic  # noqa: E402
 from knowledge.parsers import ParseLimits  # noqa: E402
@@ -123,7 +124,7 @@ def main(arguments: list[str]) -> None:
     planted = json.loads(FIRST_SHOT.read_text(encoding="utf-8"))["kinds"]
     kinds = {kind: {"right": right[kind], "judged": judged[kind], "mended_for": True} for kind in judged}
     kinds |= {kind: counts | {"mended_for": True} for kind, counts in planted.items()}
-    kinds |= counts_by_kind(lines_of(FINDINGS))
+    kinds |= counts_by_kind(read_lines(FINDINGS))
     kinds = dict(sorted(kinds.items()))
     for kind, counts in kinds.items():
         is_first = "mended_for" not in counts

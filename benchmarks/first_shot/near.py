@@ -9,12 +9,11 @@ the way adds ``"says": true | false`` to each line, and `judged_rows` answers th
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.first_shot.outputs import write_lines
+from benchmarks.first_shot.outputs import read_lines, write_lines
 from hub.evaluation.metrics import Judged, figures
 
 if TYPE_CHECKING:
@@ -53,9 +52,9 @@ def judged_rows(folder: Path, way: str) -> dict[str, Any]:
 
     :raises KeyError: a line is not judged.
     """
-    says = {line["id"]: line["says"] for line in _lines(folder / NEAR)}
-    judged = {line["row"]: says[line["id"]] for line in _lines(folder / f"KEY-{NEAR}") if line["way"] == way}
-    rows = _lines(folder / f"rows-{way}.jsonl")
+    says = {line["id"]: line["says"] for line in read_lines(folder / NEAR)}
+    judged = {line["row"]: says[line["id"]] for line in read_lines(folder / f"KEY-{NEAR}") if line["way"] == way}
+    rows = read_lines(folder / f"rows-{way}.jsonl")
     said = {row["id"]: "fail" if judged.get(row["id"]) else _otherwise(row, judged) for row in rows}
     found: dict[str, Any] = figures(
         [Judged(expected=row["expected_verdict"], said=said[row["id"]]) for row in rows], intervals=False
@@ -67,7 +66,3 @@ def _otherwise(row: Mapping[str, Any], judged: Mapping[str, bool]) -> str:
     """What was said of a row on which no finding says what it asks of."""
     by_model = row["id"] in judged and row["said"] == "fail"
     return "pass" if by_model else str(row["said"])
-
-
-def _lines(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]

@@ -42,6 +42,11 @@ def write_lines(path: Path, lines: Iterable[Mapping[str, Any]]) -> None:
     path.write_text(text, encoding="utf-8")
 
 
+def read_lines(path: Path) -> list[dict[str, Any]]:
+    """Return the objects of a file of JSON lines."""
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
 def write_findings(path: Path, findings: Iterable[FindingLine]) -> None:
     """Write every finding, those that do not count among them."""
     write_lines(path, map(asdict, findings))

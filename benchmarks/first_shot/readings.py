@@ -5,7 +5,6 @@ They are those of this folder, or of another one that has a ``sources.jsonl`` an
 
 from __future__ import annotations
 
-import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from benchmarks.first_shot.outputs import read_lines
 from hub.evaluation.cases import Row
 from review.evaluation.gold_list import to_cases
 
@@ -47,7 +47,7 @@ def rows_beside(documents: Path) -> Path:
 
 @cache
 def sources(folder: Path = FOLDER) -> tuple[Source, ...]:
-    return tuple(Source(**line, rows=folder) for line in _lines(folder / SOURCES))
+    return tuple(Source(**line, rows=folder) for line in read_lines(folder / SOURCES))
 
 
 def rounds(folder: Path = FOLDER) -> tuple[int, ...]:
@@ -58,7 +58,7 @@ def rounds(folder: Path = FOLDER) -> tuple[int, ...]:
 @cache
 def readings(folder: Path = FOLDER) -> tuple[dict[str, Any], ...]:
     """The rows as settled; ``first`` and ``second`` are the two readings, null where one has no such row."""
-    return tuple(_lines(folder / READINGS))
+    return tuple(read_lines(folder / READINGS))
 
 
 def cases_of(source: Source) -> list[dict[str, Any]]:
@@ -84,7 +84,3 @@ def agreement(rows: Iterable[Mapping[str, Any]]) -> dict[str, Counter[str]]:
         else:
             found[row["check_type"]]["alike" if row["first"] == row["second"] else "otherwise"] += 1
     return dict(found)
-
-
-def _lines(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]

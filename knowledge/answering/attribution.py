@@ -53,10 +53,10 @@ def says_it_of_the_same(sentence: str, quotes: Sequence[PlacedSentence], questio
     claims = list(_of_text(sentence))
     stated = [one for quote in quotes for part in sentences_at(quote) for one in _of_place(part)]
     asked = frozenset(question_words(fold_terms(question)))
-    return all(_is_told(one, claims, stated, asked) for one in claims)
+    return all(_is_borne_out(one, claims, stated, asked) for one in claims)
 
 
-def _is_told(
+def _is_borne_out(
     claim: Attribution, claims: Sequence[Attribution], stated: Sequence[Attribution], asked: frozenset[str]
 ) -> bool:
     others = [one for one in stated if one.kind == claim.kind and not claim.is_same(one)]
@@ -74,16 +74,16 @@ def _is_told(
     elsewhere = frozenset().union(*(one.words for one in others))
     fitting = [one for one in same if not claim.words & elsewhere - one.words]
     of_kind = [one for one in claims if one.kind == claim.kind]
-    return any(_tells(claim.words, one, others) for one in fitting) or (
+    return any(_distinguish(claim.words, one, others) for one in fitting) or (
         bool(fitting)
         and (
             _in_order(of_kind, [one for one in stated if one.kind == claim.kind])
-            or any(not asked & elsewhere - one.words and _tells(asked, one, others) for one in fitting)
+            or any(not asked & elsewhere - one.words and _distinguish(asked, one, others) for one in fitting)
         )
     )
 
 
-def _tells(words: frozenset[str], one: Attribution, others: Iterable[Attribution]) -> bool:
+def _distinguish(words: frozenset[str], one: Attribution, others: Iterable[Attribution]) -> bool:
     """Return whether words are said of this one that are not said of any of the others."""
     return all(words & one.words - other.words for other in others)
 

@@ -57,7 +57,7 @@ ROWS = [
 @pytest.fixture
 def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Source]:
     (tmp_path / "G.md").write_text(TEXT, encoding="utf-8")
-    monkeypatch.setattr(readings, "_lines", lambda name: json.loads(json.dumps(ROWS)))
+    monkeypatch.setattr(readings, "read_lines", lambda name: json.loads(json.dumps(ROWS)))
     monkeypatch.setattr(registry, "_openai", registry._openai)  # restored afterwards
     own = replace(
         Source(**FACTS), document="G.md", document_type="basic_design", sha256=hashlib.sha256(TEXT.encode()).hexdigest()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 
-from benchmarks.judged import FINDINGS, counts_by_kind, lines_of, table
+from benchmarks.first_shot.outputs import read_lines
+from benchmarks.judged import FINDINGS, counts_by_kind, table
 from review.rules.certainty import Certainty, certainty_of, precision_of
 from tests.conftest import REPOSITORY
 
@@ -31,7 +32,7 @@ def test_the_table_has_first_shot_and_what_is_left():
 
 
 def test_the_shipped_table_has_what_people_judged():
-    counted = counts_by_kind(lines_of(FINDINGS))
+    counted = counts_by_kind(read_lines(FINDINGS))
     shipped = json.loads((REPOSITORY / "review" / "data" / "precision.json").read_text(encoding="utf-8"))["kinds"]
 
     assert {kind: shipped[kind] for kind in counted} == counted

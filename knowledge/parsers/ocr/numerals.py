@@ -14,9 +14,10 @@ from PIL import Image
 from knowledge.parsers.ocr.columns import Cell, Ink, across, as_row, ink_of, runs_of
 from knowledge.parsers.ocr.lines import ImageLines, between
 from knowledge.parsers.ocr.recognition import LineText
+from knowledge.text import numerals
 from knowledge.types.ocr import Quad
 
-KANJI = "〇一二三四五六七八九十百"
+KANJI = f"{numerals.DIGITS}十百"
 DIGITS = "0123456789"
 OPENING, CLOSING = "（〔［【", "）〕］】"
 _NUMBER = re.compile(rf"[{re.escape(OPENING)}\[]?(?:[{KANJI}]+|[0-9０-９]+)[{re.escape(CLOSING)}\]]?$")

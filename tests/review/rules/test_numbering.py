@@ -140,7 +140,7 @@ def test_a_number_left_out_below_the_title_of_a_sheet_is_found():
     assert found.data["missing"] == ["2"]
 
 
-def told(rule_id: str, *headings: str) -> list[str]:
+def reported(rule_id: str, *headings: str) -> list[str]:
     text = "".join(f"{heading}\n\n本文。\n\n" for heading in headings)
     return [found.message.ja for found in outcome_of(rule_id, rule_input(text)).findings]
 
@@ -162,22 +162,22 @@ RECORDS = [f"# {n}. {name}" for _ in range(3) for n, name in enumerate(("日時"
 def test_steps_below_a_section_and_records_in_a_row_have_numbers_of_their_own(rule_id: str):
     levels = tuple(f"# {heading.lstrip('# ')}" for heading in STEPS)
 
-    assert told(rule_id, *STEPS) == []
-    assert told(rule_id, *levels) == []
-    assert told(rule_id, *RECORDS) == []
+    assert reported(rule_id, *STEPS) == []
+    assert reported(rule_id, *levels) == []
+    assert reported(rule_id, *RECORDS) == []
 
 
-def test_a_chapter_that_comes_twice_or_too_early_is_still_told():
+def test_a_chapter_that_comes_twice_or_too_early_is_still_reported():
     twice = ("# 1. 概要", "## 1.1 目的", "# 2. 貸出", "## 2.1 受付", "# 2. 返却", "## 2.1 検品")
     early = ("# 1. 概要", "## 1.1 目的", "# 2. 貸出", "## 2.1 受付", "# 1. 返却", "## 1.1 検品")
 
-    assert len(told("structure.duplicate_number", *twice)) == 1
-    assert len(told("structure.number_order", *early)) == 1
+    assert len(reported("structure.duplicate_number", *twice)) == 1
+    assert len(reported("structure.number_order", *early)) == 1
 
 
 def test_slips_of_one_kind_are_one_finding_from_four_on():
     headings = [f"## {chapter}.{part} 節" for chapter in range(1, 7) for part in (1, 2)]
 
-    (one,) = told("structure.number_order", *headings)
+    (one,) = reported("structure.number_order", *headings)
     assert "5 か所あります（1.2 → 2.1、" in one
-    assert len(told("structure.number_order", *headings[:6])) == 2
+    assert len(reported("structure.number_order", *headings[:6])) == 2

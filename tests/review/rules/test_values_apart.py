@@ -1,4 +1,4 @@
-"""Values under one name that are of two things: nothing contradicts, and where they are of one, it is told."""
+"""Values under one name that are of two things: nothing contradicts, and where they are of one, it is reported."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.review.markdown import outcome_of, rule_input
 RULE = "consistency.conflicting_value"
 
 
-def told(text: str) -> list[str]:
+def reported(text: str) -> list[str]:
     return [found.data["quantity"] for found in outcome_of(RULE, rule_input(f"# 設計書\n\n{text}\n")).findings]
 
 
@@ -43,7 +43,7 @@ APART = [
 
 @pytest.mark.parametrize("text", APART)
 def test_values_of_two_things_under_one_name_do_not_contradict(text: str):
-    assert told(text) == []
+    assert reported(text) == []
 
 
 @pytest.mark.parametrize(
@@ -56,4 +56,4 @@ def test_values_of_two_things_under_one_name_do_not_contradict(text: str):
     ],
 )
 def test_values_of_one_thing_contradict(text: str):
-    assert told(text)
+    assert reported(text)
